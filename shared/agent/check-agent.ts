@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { AgentDefinitionError } from "../faults/faults.ts";
+import { END } from "../runlog/step.ts";
+import type { Agent } from "./agent.ts";
+import { type AgentNode, successorsOf } from "./node.ts";
+
+/** Names become parts of state names (80 characters in Step Functions), error names and URLs. */
+const agentName = /^[a-z][a-z0-9-]{0,39}$/u;
+const nodeName = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/u;
+const reservedNames = ["input", "rejection", END];
+
+/** Checks a definition as a whole. @throws AgentDefinitionError that names the node and says what to change. */
+export function checkAgent(agent: Agent): void {
+  const wrong = (problem: string, node?: string): never => {
+    throw new AgentDefinitionError(agent.name, problem, node === undefined ? {} : { node });
+  };
+  if (!agentName.test(agent.name)) wrong("the name must be a-z, 0-9 and -, start with a letter, and have at most 40 characters");
+  if (!Number.isInteger(agent.version) || agent.version < 1) wrong(`version must be a whole number from 1, found ${agent.version}`);
+  if (agent.nodes.length === 0) wrong("it has no nodes: add at least one before .end()");
+  checkSchema(agent.input, (problem) => wrong(`input schema: ${problem}`));
+
+  const names = new Set<string>();
+  for (const node of agent.nodes) {
+    if (!nodeName.test(node.name)) wrong(`node "${node.name}": a name is letters, digits, _ and -, starts with a letter, at most 40 characters`, node.name);
+    if (reservedNames.includes(node.name)) wrong(`node "${node.name}": the name is reserved`, node.name);
+    if (names.has(node.name)) wrong(`node "${node.name}" is defined twice`, node.name);
+    names.add(node.name);
+  }
+  for (const node of agent.nodes) {
+    const targets = node.kind === "approval" ? [...successorsOf(node), node.onStale] : successorsOf(node);
+    for (const target of targets) {
+      if (target !== END && !names.has(target)) wrong(`node "${node.name}" leads to "${target}", which does not exist`, node.name);
+    }
+    checkNode(agent, node, (problem) => wrong(`node "${node.name}": ${problem}`, node.name));
+  }
+  checkReach(agent, wrong);
+}
+
+function checkNode(agent: Agent, node: AgentNode, wrong: (problem: string) => never): void {
+  switch (node.kind) {
+    case "model":
+      checkSchema(node.output, (problem) => wrong(`output schema: ${problem}`));
+      checkCount(node.attemptsMax, "attempts", wrong);
+      checkCount(node.outputTokensMax, "outputTokens", wrong);
+      if (node.prompt.text.trim() === "") wrong("its prompt has no text");
+      return;
+    case "read":
+    case "write":
+      checkSchema(node.tool.input, (problem) => wrong(`input schema of tool "${node.tool.name}": ${problem}`));
+      checkSchema(node.tool.output, (problem) => wrong(`output schema of tool "${node.tool.name}": ${problem}`));
+      checkCount(node.tool.attemptsMax, "attempts", wrong);
+      if (node.kind === "write" && node.tool.semanticFields.length === 0) {
+        wrong(`tool "${node.tool.name}" declares no semantic fields: name the ones whose change is another request`);
+      }
+      return;
+    case "approval": {
+      const write = agent.nodes.find((candidate) => candidate.name === node.of);
+      if (write?.kind !== "write") wrong(`approves "${node.of}", which is ${write ? `a ${write.kind} node` : "no node"}: name a write node`);
+      if (!(node.validForMs > 0)) wrong(`validFor must be longer than nothing, found ${node.validForMs} ms`);
+      return;
+    }
+    case "compute":
+      checkSchema(node.output, (problem) => wrong(`output schema: ${problem}`));
+      return;
+    case "route":
+      if (node.to.length === 0) wrong("leads nowhere: give at least one target");
+      return;
+    default:
+      node satisfies never;
+  }
+}
+
+const checkCount = (value: number, what: string, wrong: (problem: string) => never): void => {
+  if (!Number.isInteger(value) || value < 1) wrong(`${what} must be a whole number from 1, found ${value}`);
+};
+
+/** Recorded results are JSON: a schema that JSON cannot carry would come back as other data. */
+function checkSchema(schema: z.ZodType, wrong: (problem: string) => never): void {
+  try {
+    z.toJSONSchema(schema, { io: "output" });
+  } catch (error) {
+    wrong(`JSON cannot carry it (${error instanceof Error ? error.message : String(error)}): use strings, numbers, booleans, arrays and objects`);
+  }
+}
+
+function checkReach(agent: Agent, wrong: (problem: string, node?: string) => never): void {
+  const next = new Map(agent.nodes.map((node) => [node.name, edgesOf(node)]));
+  const reached = spread([agent.nodes[0]?.name ?? END], (name) => next.get(name) ?? []);
+  const unreachable = agent.nodes.find((node) => !reached.has(node.name));
+  if (unreachable) wrong(`node "${unreachable.name}" cannot be reached: nothing leads to it`, unreachable.name);
+
+  const before = (target: string) => agent.nodes.filter((node) => edgesOf(node).includes(target)).map((node) => node.name);
+  const ending = spread([END], before);
+  const trapped = agent.nodes.find((node) => !ending.has(node.name));
+  if (trapped) wrong(`node "${trapped.name}" never comes to an end: give the cycle a way out`, trapped.name);
+}
+
+const edgesOf = (node: AgentNode): readonly string[] =>
+  node.kind === "approval" ? [...successorsOf(node), node.onStale] : successorsOf(node);
+
+function spread(from: readonly string[], edges: (name: string) => readonly string[]): ReadonlySet<string> {
+  const seen = new Set(from);
+  const open = [...from];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    for (const target of edges(name)) {
+      if (seen.has(target)) continue;
+      seen.add(target);
+      open.push(target);
+    }
+  }
+  return seen;
+}

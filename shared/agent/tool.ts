@@ -1,0 +1,142 @@
+import type { z } from "zod";
+import type { FailureClass } from "../faults/failure-class.ts";
+import type { Risk } from "../ledger/ledger-entry.ts";
+import type { LookupAnswer } from "../operation/decide-recovery.ts";
+import type { DurationMs } from "./duration.ts";
+
+/** What a tool gets beside its request. */
+export interface CallContext {
+  /** Aborts before the invocation's deadline. Pass it on: a call that ignores it is recorded as unknown and the process ends. */
+  readonly signal: AbortSignal;
+}
+
+export interface WriteCallContext extends CallContext {
+  /** The operation id. Send it as the idempotency key; the model never sees it. */
+  readonly idempotencyKey: string;
+}
+
+/** Asks the other side whether an operation happened. */
+export type Lookup<Request, Result> = (
+  request: Request,
+  operationId: string,
+  context: CallContext,
+) => Promise<LookupAnswer<Result>>;
+
+/** What the other side offers to find out whether something happened. Erased to `unknown` types inside the runtime. */
+export type Downstream<Request = never, Result = unknown> =
+  | {
+      readonly by: "key";
+      /** How long the other side remembers a key, counted from the first send. State it; do not guess. */
+      readonly windowMs: DurationMs;
+      readonly lookup?: Lookup<Request, Result> | undefined;
+      readonly settleMs: DurationMs;
+    }
+  | { readonly by: "query"; readonly settleMs: DurationMs; readonly lookup: Lookup<Request, Result> }
+  | { readonly by: "none" };
+
+/** The other side dedupes by our key for `window`. `lookup` is asked once the window has passed. */
+export const byKey = <Request, Result>(options: {
+  readonly window: DurationMs;
+  readonly lookup?: Lookup<Request, Result>;
+  readonly settle?: DurationMs;
+}): Downstream<Request, Result> => ({
+  by: "key",
+  windowMs: options.window,
+  lookup: options.lookup,
+  settleMs: options.settle ?? 0,
+});
+
+/** The other side can be asked; *not found* counts only after `settle`. Without a kill at the deadline a query alone can still double. */
+export const byQuery = <Request, Result>(options: {
+  readonly settle: DurationMs;
+  readonly lookup: Lookup<Request, Result>;
+}): Downstream<Request, Result> => ({ by: "query", settleMs: options.settle, lookup: options.lookup });
+
+/** Neither key nor query: an attempt without an answer is UNKNOWN at once, and a person decides. */
+export const none = (): Downstream => ({ by: "none" });
+
+/** Says what an error of this tool means, where it knows better than the default. `undefined` leaves it to the default. */
+export type ClassifyError = (error: unknown) => FailureClass | undefined;
+
+interface ToolBase<Request, Result> {
+  readonly name: string;
+  /** Raise it whenever the meaning of request or result changes. */
+  readonly version: number;
+  readonly input: z.ZodType<Request>;
+  readonly output: z.ZodType<Result>;
+  /** Longest a single call may take. Default 10 s. */
+  readonly timeoutMs: DurationMs;
+  /** Attempts in all, the first included. Default 3. */
+  readonly attemptsMax: number;
+  readonly classify: ClassifyError | undefined;
+}
+
+export interface ReadTool<Request = never, Result = unknown> extends ToolBase<Request, Result> {
+  readonly effect: "read";
+  readonly execute: (request: Request, context: CallContext) => Promise<Result>;
+}
+
+export interface WriteTool<Request = never, Result = unknown> extends ToolBase<Request, Result> {
+  readonly effect: "write";
+  readonly risk: Risk;
+  readonly downstream: Downstream<Request, Result>;
+  /** Fields whose change is another request. They make the request hash and an approval's digest. */
+  readonly semanticFields: readonly string[];
+  /** The other side's name for the effect, e.g. a refund id. */
+  readonly externalRef: ((result: Result) => string) | undefined;
+  /** `workflow`: a second run of the same workflow id cannot repeat the effect. Default `run`. */
+  readonly scope: "run" | "workflow";
+  readonly execute: (request: Request, context: WriteCallContext) => Promise<Result>;
+}
+
+interface ToolOptions<Request, Result> {
+  readonly version: number;
+  readonly input: z.ZodType<Request>;
+  readonly output: z.ZodType<Result>;
+  readonly timeout?: DurationMs;
+  readonly attempts?: number;
+  readonly classify?: ClassifyError;
+}
+
+const timeoutMsDefault = 10_000;
+const attemptsMaxDefault = 3;
+
+const base = <Request, Result>(name: string, options: ToolOptions<Request, Result>): ToolBase<Request, Result> => ({
+  name,
+  version: options.version,
+  input: options.input,
+  output: options.output,
+  timeoutMs: options.timeout ?? timeoutMsDefault,
+  attemptsMax: options.attempts ?? attemptsMaxDefault,
+  classify: options.classify,
+});
+
+/** A tool that changes nothing outside. Its failures may always be tried again. */
+export const readTool = <Request, Result>(
+  name: string,
+  options: ToolOptions<Request, Result> & {
+    readonly execute: (request: Request, context: CallContext) => Promise<Result>;
+  },
+): ReadTool<Request, Result> => ({ ...base(name, options), effect: "read", execute: options.execute });
+
+/** A tool that changes something outside. Everything the ledger needs to know about the other side is declared here. */
+export const writeTool = <Request extends Readonly<Record<string, unknown>>, Result>(
+  name: string,
+  options: ToolOptions<Request, Result> & {
+    readonly risk: Risk;
+    readonly downstream: Downstream<Request, Result> | Downstream;
+    readonly semanticFields: readonly (keyof Request & string)[];
+    readonly externalRef?: (result: Result) => string;
+    readonly scope?: "run" | "workflow";
+    readonly execute: (request: Request, context: WriteCallContext) => Promise<Result>;
+  },
+): WriteTool<Request, Result> => ({
+  ...base(name, options),
+  effect: "write",
+  risk: options.risk,
+  downstream: options.downstream as Downstream<Request, Result>,
+  semanticFields: options.semanticFields,
+  externalRef: options.externalRef,
+  scope: options.scope ?? "run",
+  execute: options.execute,
+});

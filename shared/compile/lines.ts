@@ -1,0 +1,64 @@
+import type { Agent } from "../agent/agent.ts";
+import { type AgentNode, successorsOf } from "../agent/node.ts";
+import { sha256Hex } from "../operation/canonical-json.ts";
+import { END } from "../runlog/step.ts";
+
+/**
+ * A straight line of nodes that one Task runs: everything up to the next wait or branch. An approval stands at the end of its line: the
+ * line asks, and a state of its own waits.
+ */
+export interface Line {
+  /** Name of its Task state: its nodes, readable in the console. */
+  readonly name: string;
+  readonly nodes: readonly string[];
+}
+
+/** Step Functions' limit on a state name, less room for the suffixes of the states beside a line. */
+const lineNameCharsMax = 60;
+
+/** Splits an agent into lines. Every node belongs to exactly one; a line may be entered at any of its nodes. */
+export function linesOf(agent: Agent): readonly Line[] {
+  const byName = new Map(agent.nodes.map((node) => [node.name, node]));
+  const taken = new Set<string>();
+  const lines: Line[] = [];
+  for (const head of agent.nodes) {
+    if (taken.has(head.name)) continue;
+    const nodes: string[] = [];
+    let node: AgentNode | undefined = head;
+    while (node && !taken.has(node.name)) {
+      taken.add(node.name);
+      nodes.push(node.name);
+      node = endsLine(node) ? undefined : byName.get(node.next);
+    }
+    lines.push({ name: lineName(nodes), nodes });
+  }
+  return lines;
+}
+
+const endsLine = (node: AgentNode): boolean => node.kind === "approval" || node.kind === "route" || node.next === END;
+
+function lineName(nodes: readonly string[]): string {
+  const full = nodes.join("+");
+  if (full.length <= lineNameCharsMax) return full;
+  return `${full.slice(0, lineNameCharsMax - 9)}~${sha256Hex(full).slice(0, 8)}`;
+}
+
+/** Nodes outside the line that it can come to, `end` included. The approval at its own end counts as `wait`. */
+export function exitsOf(agent: Agent, line: Line): readonly string[] {
+  const inLine = new Set(line.nodes);
+  const exits = new Set<string>();
+  for (const name of line.nodes) {
+    const node = agent.nodes.find((candidate) => candidate.name === name);
+    if (!node) continue;
+    // Once asked, an approval's answers leave its wait state, not the line. Not required, it goes straight on.
+    const targets = node.kind === "approval" ? [...(node.when ? [node.next] : []), WAIT] : successorsOf(node);
+    for (const target of targets) if (!inLine.has(target)) exits.add(target);
+  }
+  return [...exits];
+}
+
+/** What a line returns as `next` when it asked and now waits. No node can have this name. */
+export const WAIT = "wait!";
+
+export const lineOf = (lines: readonly Line[], node: string): Line | undefined =>
+  lines.find((line) => line.nodes.includes(node));

@@ -1,0 +1,41 @@
+/**
+ * The error names that cross from Lambda to Step Functions. One table feeds the runtime, which throws them, and the compiler, which
+ * writes the Retry and Catch blocks that match them.
+ */
+export const wireError = {
+  /** It did not happen (or only read) and may be tried again within the node's budget. */
+  retryable: (node: string) => `surefoot.retryable.${node}`,
+  /** The node's own time ran out. A class and a budget of its own. */
+  timeout: (node: string) => `surefoot.timeout.${node}`,
+  /** It will not work however often. */
+  final: (node: string) => `surefoot.final.${node}`,
+  /** A write that may have happened: a person resolves it, then the same Task asks the ledger again. */
+  unknown: (node: string) => `surefoot.unknown.${node}`,
+  /** An approval no longer holds at dispatch: the step that says so is recorded, the run goes back. */
+  sentBack: (node: string) => `surefoot.sent_back.${node}`,
+  /** Nothing was done and no budget is spent: a lease is live, or a server asked for patience. */
+  later: "surefoot.later",
+  /** The invocation's time is nearly up: the next one goes on from the log. */
+  handOver: "surefoot.hand_over",
+  /** This execution no longer owns the run. */
+  stale: "surefoot.stale",
+  rejected: "surefoot.rejected",
+  expired: "surefoot.expired",
+} as const;
+
+/**
+ * What the platform says when an invocation came to nothing: the process died, or the service had a passing fault. The log makes a
+ * repeat harmless. Names from the Lambda and Step Functions error references.
+ */
+export const platformErrors = [
+  "Lambda.ServiceException",
+  "Lambda.AWSLambdaException",
+  "Lambda.SdkClientException",
+  "Lambda.ClientExecutionTimeoutException",
+  "Lambda.TooManyRequestsException",
+  "Lambda.Unknown",
+  "Runtime.ExitError",
+] as const;
+
+/** The invocation ran past its time. Deterministic more often than not, so the budget is one. */
+export const platformTimeouts = ["Sandbox.Timedout", "States.Timeout"] as const;

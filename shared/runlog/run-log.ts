@@ -1,0 +1,59 @@
+import type { FaultRecord } from "../faults/fault.ts";
+import type { Waiter } from "../waiter/waiter.ts";
+import type { NodeFailure } from "./node-failure.ts";
+import type { Position } from "./position.ts";
+import type { RunRecord, RunStatus } from "./run-record.ts";
+import type { Step } from "./step.ts";
+
+/** Everything recorded about one run, read consistently, steps in order of position. */
+export interface RunHistory {
+  readonly run: RunRecord;
+  readonly steps: readonly Step[];
+  readonly waiters: readonly Waiter[];
+  readonly failures: readonly NodeFailure[];
+}
+
+/** `written` is false when another writer was first; `record` is then the winner's. */
+export interface Appended<T> {
+  readonly written: boolean;
+  readonly record: T;
+}
+
+export interface RunSummary {
+  readonly run_id: string;
+  readonly agent: string;
+  readonly workflow_id: string;
+  readonly workflow_version: number;
+  readonly status: RunStatus;
+  readonly waiting_for?: string | undefined;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export type RunChange = Partial<Pick<RunRecord, "status" | "outcome" | "waiting_for" | "failure" | "execution" | "execution_attempt">>;
+
+/** The store of where to resume from. Every write is one conditional item write; a lost acknowledgement is read back, not repeated. */
+export interface RunLog {
+  /** Creates the run unless the workflow has an open one; returns the run that owns the workflow now. `mayFollow` says whether a new run may follow an ended one. */
+  open(run: RunRecord, mayFollow: boolean): Promise<Appended<RunRecord>>;
+  read(runId: string): Promise<RunHistory | undefined>;
+  readRun(runId: string): Promise<RunRecord | undefined>;
+  readStep(runId: string, position: Position): Promise<Step | undefined>;
+  /** First writer wins; the loser gets the winner's record. */
+  append(step: Step): Promise<Appended<Step>>;
+  /** Changes the run while `execution` owns it and its status is one of `from`. @returns whether the change holds. */
+  change(run: RunRecord, from: readonly RunStatus[], change: RunChange): Promise<boolean>;
+  /** Counts a failed attempt of a node. @returns attempts so far. */
+  noteFailure(failure: Omit<NodeFailure, "attempts" | "error"> & { readonly error: FaultRecord }): Promise<number>;
+  /** First writer wins. */
+  putWaiter(waiter: Waiter): Promise<Appended<Waiter>>;
+  readWaiter(runId: string, position: Position): Promise<Waiter | undefined>;
+  /** Leaves the token of the newest execution. @returns false when a newer execution holds the wait. */
+  registerToken(runId: string, position: Position, taskToken: string, executionAttempt: number): Promise<boolean>;
+  /** Marks the waiter answered and returns it with its token. Safe to repeat. */
+  closeWaiter(runId: string, position: Position, answeredAt: string): Promise<Waiter>;
+  listOpenWaiters(): Promise<readonly Waiter[]>;
+  listRuns(filter: { readonly agent: string; readonly limit: number }): Promise<readonly RunSummary[]>;
+  listRunsOfWorkflow(workflowId: string): Promise<readonly RunSummary[]>;
+  listOpenRuns(): Promise<readonly RunSummary[]>;
+}

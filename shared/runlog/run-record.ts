@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { FaultRecord } from "../faults/fault.ts";
+import { PackedValue } from "../payloads/claim-check.ts";
+
+/**
+ * - RUNNING: an execution works on it. WAITING: parked at a waiter that will wake it.
+ * - PARKED: needs a person (`failure` says why); resumable. SUCCEEDED, FAILED, CANCELLED: ended.
+ */
+export const RunStatus = z.enum(["RUNNING", "WAITING", "PARKED", "SUCCEEDED", "FAILED", "CANCELLED"]);
+export type RunStatus = z.infer<typeof RunStatus>;
+
+export const openRunStatuses: readonly RunStatus[] = ["RUNNING", "WAITING", "PARKED"];
+export const isOpen = (status: RunStatus): boolean => openRunStatuses.includes(status);
+
+export const RunId = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,64}$/u, "expected 1 to 64 of A-Z a-z 0-9 . _ - (no colon)")
+  .brand<"RunId">();
+export type RunId = z.infer<typeof RunId>;
+
+/** Why a run is parked or failed, for the person who looks at 3 a.m. */
+export const RunFailure = z.object({
+  position: z.string(),
+  node: z.string(),
+  error: FaultRecord,
+  attempts: z.number().int().nonnegative(),
+  next_move: z.string(),
+});
+export type RunFailure = z.infer<typeof RunFailure>;
+
+export const RunRecord = z.object({
+  run_id: RunId,
+  agent: z.string(),
+  workflow_id: z.string(),
+  workflow_version: z.number().int(),
+  contract_digest: z.string(),
+  checkpoint_schema_version: z.number().int(),
+  status: RunStatus,
+  /** How it ended: `completed`, or the route that ended it (`rejected`, `expired`). */
+  outcome: z.string().optional(),
+  input: PackedValue,
+  input_digest: z.string(),
+  state_machine_arn: z.string(),
+  /** Name of the execution that owns the run now: `<run_id>-<execution_attempt>`. */
+  execution: z.string(),
+  execution_attempt: z.number().int().positive(),
+  waiting_for: z.string().optional(),
+  failure: RunFailure.optional(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  write_id: z.string(),
+});
+export type RunRecord = z.infer<typeof RunRecord>;
+
+export const executionName = (runId: string, attempt: number): string => `${runId}-${attempt}`;
+
+/** The attempt in an execution's name. @throws RangeError on a name this package did not make. */
+export function executionAttempt(execution: string): number {
+  const attempt = Number(/-(\d+)$/u.exec(execution)?.[1]);
+  if (!Number.isSafeInteger(attempt)) throw new RangeError(`expected an execution named <run_id>-<attempt>, found ${execution}`);
+  return attempt;
+}
