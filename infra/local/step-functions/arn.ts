@@ -21,7 +21,6 @@ export function checkArn(kind: "stateMachine" | "execution", arn: string): void 
 }
 
 /** Characters that the API reference forbids in the names of state machines and executions. */
-// eslint-disable-next-line no-control-regex -- control characters are among the forbidden ones
 const FORBIDDEN = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\u0000-\u001f\u007f-\u009f]/;
 
 /** @throws ServiceError `InvalidName` */

@@ -17,7 +17,7 @@ function fillValue(value: Json, roots: PathRoots): Json {
 }
 
 function select(field: string, source: Json, roots: PathRoots): Json {
-  const path = parsePath(String(source)); // checked when the definition was parsed
+  const path = parsePath(typeof source === "string" ? source : ""); // the definition check has seen to both
   const value = readPath(path, roots);
   if (value === undefined) throw pathNotFound(path.source, field, roots[path.root]);
   return value;

@@ -41,19 +41,19 @@ export class Scope {
     return new Promise<T>((resolve, reject) => {
       if (this.#cancelled) return reject(new Cancelled());
       let over = false;
-      let cleanUp: (() => void) | undefined;
+      let cleanUp = (): void => {};
       const finish = (conclude: () => void): void => {
         if (over) return;
         over = true;
         this.#hooks.delete(onCancel);
-        cleanUp?.();
+        cleanUp();
         conclude();
       };
       const onCancel = (): void => finish(() => reject(new Cancelled()));
       this.#hooks.add(onCancel);
       cleanUp = begin({
         resolve: (value) => finish(() => resolve(value)),
-        reject: (thrown) => finish(() => reject(thrown as Error)),
+        reject: (thrown) => finish(() => reject(thrown instanceof Error ? thrown : new Error(String(thrown)))),
       });
       if (over) cleanUp();
     });

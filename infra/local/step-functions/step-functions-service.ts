@@ -238,5 +238,5 @@ function withoutData(event: HistoryEvent): HistoryEvent {
     return [key, Object.fromEntries(Object.entries(value).filter(([field]) => !DATA_FIELDS.includes(field)))];
   });
   // Only optional members were left out, so the shape still holds.
-  return Object.fromEntries(entries) as unknown as HistoryEvent;
+  return Object.fromEntries(entries) as HistoryEvent;
 }
