@@ -49,8 +49,8 @@ export async function startDownstream(
     pid: forked.pid,
     control: controlClient(url),
     exited: forked.exited,
-    stop: forked.stop,
-    kill9: forked.kill9,
+    stop: () => forked.stop(),
+    kill9: () => forked.kill9(),
   };
 }
 

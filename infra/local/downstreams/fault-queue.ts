@@ -10,6 +10,7 @@ export const FaultDelay = { ms: z.number().int().nonnegative().optional() };
 
 /** Faults waiting for the requests they will hit, first in first out, and the requests they hold. */
 export class FaultQueue<Fault extends { readonly times: number }> {
+  #generation = 0;
   #waiting: { readonly fault: Fault; timesLeft: number }[] = [];
   readonly #held = new Map<() => void, NodeJS.Timeout | undefined>();
 
@@ -35,8 +36,15 @@ export class FaultQueue<Fault extends { readonly times: number }> {
     return this.#held.size;
   }
 
-  /** Resolves after `ms`, or when the faults are cleared, whichever is first; without `ms` only when they are cleared. */
-  hold(ms?: number): Promise<void> {
+  /** Goes up with every `clear`. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Resolves after `ms`, or when the faults are cleared, whichever is first; without `ms` only when they are cleared. A request
+   *  that arrived in an earlier `generation` was already let go: it is not held a second time. */
+  hold(ms?: number, generation = this.#generation): Promise<void> {
+    if (generation !== this.#generation) return Promise.resolve();
     return new Promise((resolve) => {
       const release = () => {
         clearTimeout(this.#held.get(release));
@@ -49,6 +57,7 @@ export class FaultQueue<Fault extends { readonly times: number }> {
 
   /** Forgets the waiting faults and lets the held requests go on. */
   clear(): void {
+    this.#generation += 1;
     this.#waiting = [];
     for (const release of [...this.#held.keys()]) release();
   }

@@ -62,7 +62,7 @@ function decodeTransfer(body: string, encoding: string): Buffer {
     case "base64":
       return Buffer.from(body, "base64");
     case "quoted-printable":
-      return decodeQuoted(body.replace(/[ \t]*=\r?\n/g, ""));
+      return decodeQuoted(body.replace(/=[ \t]*\r?\n/g, ""));
     default:
       return Buffer.from(body, "latin1");
   }

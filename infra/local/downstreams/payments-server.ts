@@ -42,6 +42,7 @@ export async function startPaymentsServer(options: PaymentsServerOptions = {}): 
     state.record({ type: "request", route: routeOf(exchange), ...(key === undefined ? {} : { key }) });
 
     if (!hasTestKey(exchange)) return deliver(exchange, invalidApiKey());
+    const arrivedIn = faults.generation;
     const fault = faults.take((candidate) => hits(candidate, exchange));
     if (fault?.fault === "drop_request") return exchange.drop();
     if (fault?.fault === "status") return deliver(exchange, stripeFaultReply(fault.status, fault.retry_after_seconds));
@@ -52,7 +53,7 @@ export async function startPaymentsServer(options: PaymentsServerOptions = {}): 
         : await read(exchange, state.book, faults, fault);
 
     if (fault?.fault === "drop_response") return exchange.drop();
-    if (fault?.fault === "hold_after_commit" || fault?.fault === "late_commit") await faults.hold();
+    if (fault?.fault === "hold_after_commit" || fault?.fault === "late_commit") await faults.hold(undefined, arrivedIn);
     deliver(exchange, reply);
   });
 

@@ -24,6 +24,7 @@ export default function refundModelScript({ schemaName, user }: ModelScriptReque
       return draft(Seen.parse(JSON.parse(user)));
     case "finalize":
       return finalize(Seen.parse(JSON.parse(user)));
+    case undefined:
     default:
       throw new Error(
         `expected the schema plan, draft or finalize, found ${schemaName}: ask with structured outputs on`,
