@@ -14,14 +14,20 @@ export function checkAgent(agent: Agent): void {
   const wrong = (problem: string, node?: string): never => {
     throw new AgentDefinitionError(agent.name, problem, node === undefined ? {} : { node });
   };
-  if (!agentName.test(agent.name)) wrong("the name must be a-z, 0-9 and -, start with a letter, and have at most 40 characters");
-  if (!Number.isInteger(agent.version) || agent.version < 1) wrong(`version must be a whole number from 1, found ${agent.version}`);
+  if (!agentName.test(agent.name))
+    wrong("the name must be a-z, 0-9 and -, start with a letter, and have at most 40 characters");
+  if (!Number.isInteger(agent.version) || agent.version < 1)
+    wrong(`version must be a whole number from 1, found ${agent.version}`);
   if (agent.nodes.length === 0) wrong("it has no nodes: add at least one before .end()");
   checkSchema(agent.input, (problem) => wrong(`input schema: ${problem}`));
 
   const names = new Set<string>();
   for (const node of agent.nodes) {
-    if (!nodeName.test(node.name)) wrong(`node "${node.name}": a name is letters, digits, _ and -, starts with a letter, at most 40 characters`, node.name);
+    if (!nodeName.test(node.name))
+      wrong(
+        `node "${node.name}": a name is letters, digits, _ and -, starts with a letter, at most 40 characters`,
+        node.name,
+      );
     if (reservedNames.includes(node.name)) wrong(`node "${node.name}": the name is reserved`, node.name);
     if (names.has(node.name)) wrong(`node "${node.name}" is defined twice`, node.name);
     names.add(node.name);
@@ -29,7 +35,8 @@ export function checkAgent(agent: Agent): void {
   for (const node of agent.nodes) {
     const targets = node.kind === "approval" ? [...successorsOf(node), node.onStale] : successorsOf(node);
     for (const target of targets) {
-      if (target !== END && !names.has(target)) wrong(`node "${node.name}" leads to "${target}", which does not exist`, node.name);
+      if (target !== END && !names.has(target))
+        wrong(`node "${node.name}" leads to "${target}", which does not exist`, node.name);
     }
     checkNode(agent, node, (problem) => wrong(`node "${node.name}": ${problem}`, node.name));
   }
@@ -55,7 +62,8 @@ function checkNode(agent: Agent, node: AgentNode, wrong: (problem: string) => ne
       return;
     case "approval": {
       const write = agent.nodes.find((candidate) => candidate.name === node.of);
-      if (write?.kind !== "write") wrong(`approves "${node.of}", which is ${write ? `a ${write.kind} node` : "no node"}: name a write node`);
+      if (write?.kind !== "write")
+        wrong(`approves "${node.of}", which is ${write ? `a ${write.kind} node` : "no node"}: name a write node`);
       if (!(node.validForMs > 0)) wrong(`validFor must be longer than nothing, found ${node.validForMs} ms`);
       return;
     }
@@ -79,7 +87,9 @@ function checkSchema(schema: z.ZodType, wrong: (problem: string) => never): void
   try {
     z.toJSONSchema(schema, { io: "output" });
   } catch (error) {
-    wrong(`JSON cannot carry it (${error instanceof Error ? error.message : String(error)}): use strings, numbers, booleans, arrays and objects`);
+    wrong(
+      `JSON cannot carry it (${error instanceof Error ? error.message : String(error)}): use strings, numbers, booleans, arrays and objects`,
+    );
   }
 }
 
@@ -89,7 +99,8 @@ function checkReach(agent: Agent, wrong: (problem: string, node?: string) => nev
   const unreachable = agent.nodes.find((node) => !reached.has(node.name));
   if (unreachable) wrong(`node "${unreachable.name}" cannot be reached: nothing leads to it`, unreachable.name);
 
-  const before = (target: string) => agent.nodes.filter((node) => edgesOf(node).includes(target)).map((node) => node.name);
+  const before = (target: string) =>
+    agent.nodes.filter((node) => edgesOf(node).includes(target)).map((node) => node.name);
   const ending = spread([END], before);
   const trapped = agent.nodes.find((node) => !ending.has(node.name));
   if (trapped) wrong(`node "${trapped.name}" never comes to an end: give the cycle a way out`, trapped.name);

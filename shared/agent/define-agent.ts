@@ -70,7 +70,9 @@ interface Then<T extends string> {
 }
 
 /** Nodes before the default successor is known. */
-type Draft<N extends AgentNode = AgentNode> = N extends AgentNode ? Omit<N, "next"> & { readonly next: string | undefined } : never;
+type Draft<N extends AgentNode = AgentNode> = N extends AgentNode
+  ? Omit<N, "next"> & { readonly next: string | undefined }
+  : never;
 
 /** The runtime holds callbacks over plain state; the builder's types have checked them against the outputs they read. */
 const erase = <F>(callback: unknown): F => callback as F;
@@ -180,9 +182,10 @@ class AgentBuilder<S, Names extends string, Targets extends string> {
   end(
     ..._check: [Missing<Targets, Names>] extends [never] ? [] : [error: `no node named "${Missing<Targets, Names>}"`]
   ): Agent {
-    const nodes = this.#drafts.map(
-      (draft, index): AgentNode => ({ ...draft, next: draft.next ?? this.#drafts[index + 1]?.name ?? END }),
-    );
+    const nodes = this.#drafts.map((draft, index): AgentNode => ({
+      ...draft,
+      next: draft.next ?? this.#drafts[index + 1]?.name ?? END,
+    }));
     const agent: Agent = { ...this.#head, nodes };
     checkAgent(agent);
     return agent;

@@ -9,4 +9,7 @@ export interface Prompt<State = never> {
   readonly data: (state: State) => unknown;
 }
 
-export const definePrompt = <State>(name: string, options: Omit<Prompt<State>, "name">): Prompt<State> => ({ name, ...options });
+export const definePrompt = <State>(name: string, options: Omit<Prompt<State>, "name">): Prompt<State> => ({
+  name,
+  ...options,
+});

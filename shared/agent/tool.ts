@@ -53,7 +53,7 @@ export const byQuery = <Request, Result>(options: {
 }): Downstream<Request, Result> => ({ by: "query", settleMs: options.settle, lookup: options.lookup });
 
 /** Neither key nor query: an attempt without an answer is UNKNOWN at once, and a person decides. */
-export const none = (): Downstream => ({ by: "none" });
+export const none = <Request, Result>(): Downstream<Request, Result> => ({ by: "none" });
 
 /** Says what an error of this tool means, where it knows better than the default. `undefined` leaves it to the default. */
 export type ClassifyError = (error: unknown) => FailureClass | undefined;
@@ -124,7 +124,7 @@ export const writeTool = <Request extends Readonly<Record<string, unknown>>, Res
   name: string,
   options: ToolOptions<Request, Result> & {
     readonly risk: Risk;
-    readonly downstream: Downstream<Request, Result> | Downstream;
+    readonly downstream: Downstream<NoInfer<Request>, NoInfer<Result>>;
     readonly semanticFields: readonly (keyof Request & string)[];
     readonly externalRef?: (result: Result) => string;
     readonly scope?: "run" | "workflow";
@@ -134,7 +134,7 @@ export const writeTool = <Request extends Readonly<Record<string, unknown>>, Res
   ...base(name, options),
   effect: "write",
   risk: options.risk,
-  downstream: options.downstream as Downstream<Request, Result>,
+  downstream: options.downstream,
   semanticFields: options.semanticFields,
   externalRef: options.externalRef,
   scope: options.scope ?? "run",

@@ -35,6 +35,14 @@ export interface ChoiceState {
   readonly Default: string;
 }
 
+export interface PassState {
+  readonly Type: "Pass";
+  readonly Comment?: string;
+  readonly Result: Readonly<Record<string, string>>;
+  readonly ResultPath: string;
+  readonly Next: string;
+}
+
 export interface FailState {
   readonly Type: "Fail";
   readonly Error: string;
@@ -46,7 +54,7 @@ export interface SucceedState {
   readonly Comment?: string;
 }
 
-export type AslState = TaskState | ChoiceState | FailState | SucceedState;
+export type AslState = TaskState | ChoiceState | PassState | FailState | SucceedState;
 
 export interface StateMachineDefinition {
   readonly Comment: string;

@@ -1,22 +1,9 @@
 import { type Agent, firstNode } from "../agent/agent.ts";
-import { manifestOf } from "../contract/manifest.ts";
+import { type Manifest, manifestOf } from "../contract/manifest.ts";
 import type { StateMachineDefinition } from "./asl.ts";
+import { type CompileSettings, compileSettingsDefault } from "./compile-settings.ts";
 import { compileStates } from "./compile-states.ts";
 import { type Line, linesOf } from "./lines.ts";
-import type { Manifest } from "../contract/manifest.ts";
-
-/** Settings of the deployment that the states depend on. Whole seconds. */
-export interface CompileSettings {
-  /** Timeout of the step function. Every node's own time fits into it. */
-  readonly stepTimeoutSeconds: number;
-  /** How long an operation that nobody can clear waits for a person before the run is parked. */
-  readonly resolutionWaitSeconds: number;
-}
-
-export const compileSettingsDefault: CompileSettings = {
-  stepTimeoutSeconds: 120,
-  resolutionWaitSeconds: 30 * 24 * 3600,
-};
 
 /** An agent, compiled: the states, the contract, and how nodes lie on lines. CDK and the local runner take the same output. */
 export interface CompiledAgent {

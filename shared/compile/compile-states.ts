@@ -11,7 +11,7 @@ import {
   type StateMachineDefinition,
   type TaskState,
 } from "./asl.ts";
-import type { CompileSettings } from "./compile-agent.ts";
+import type { CompileSettings } from "./compile-settings.ts";
 import { exitsOf, type Line, lineOf, WAIT } from "./lines.ts";
 import { nodeTimeMs } from "./node-time.ts";
 import { genericRetry, retryOfLine } from "./retry-policy.ts";
@@ -22,6 +22,7 @@ const state = {
   start: "Start",
   done: "Done",
   stopped: "Stopped quietly",
+  lost: "Route unknown",
   settle: "Settle failure",
   failed: "Failed",
   wait: (approval: string) => `Wait for ${approval}`,
@@ -44,8 +45,12 @@ export function compileStates(agent: Agent, lines: readonly Line[], settings: Co
     [state.start]: {
       Type: "Choice",
       Comment: "A new run enters at its first node, a resumed one at any.",
-      Choices: agent.nodes.map((node) => ({ Variable: "$.resume_at", StringEquals: node.name, Next: target(node.name) })),
-      Default: state.settle,
+      Choices: agent.nodes.map((node) => ({
+        Variable: "$.resume_at",
+        StringEquals: node.name,
+        Next: target(node.name),
+      })),
+      Default: state.lost,
     },
   };
   for (const line of lines) {
@@ -55,13 +60,19 @@ export function compileStates(agent: Agent, lines: readonly Line[], settings: Co
     const stateOf = (exit: string) => (exit === WAIT && approval ? state.wait(approval.name) : target(exit));
     states[line.name] = lineTask(agent, line, exits, stateOf, target, settings);
     if (exits.length > 1) states[state.after(line.name)] = choiceAfter(exits, stateOf);
-    if (approval) Object.assign(states, waitStates(line, approval, target));
+    // An answer that ends the run comes back into its line, which closes the run.
+    const answered = (node: string) => (node === END ? line.name : target(node));
+    if (approval) Object.assign(states, waitStates(line, approval, answered));
     if (line.nodes.some((name) => nodeOf(agent, name).kind === "write")) {
       states[state.resolve(line.name)] = resolveTask(line, settings);
     }
   }
   Object.assign(states, closingStates(states));
-  return { Comment: `${agent.name} version ${agent.version}, compiled by Surefoot`, StartAt: state.start, States: states };
+  return {
+    Comment: `${agent.name} version ${agent.version}, compiled by Surefoot`,
+    StartAt: state.start,
+    States: states,
+  };
 }
 
 function lineTask(
@@ -86,7 +97,9 @@ function lineTask(
     TimeoutSeconds: settings.stepTimeoutSeconds + backstopSeconds,
     Retry: retryOfLine(agent, line),
     Catch: [...lineCatch(agent, line, target), ...catchFailure],
-    ...(ends ? { End: true } : { Next: exits.length === 1 && only !== undefined ? stateOf(only) : state.after(line.name) }),
+    ...(ends
+      ? { End: true }
+      : { Next: exits.length === 1 && only !== undefined ? stateOf(only) : state.after(line.name) }),
   };
 }
 
@@ -99,6 +112,7 @@ function lineCatch(agent: Agent, line: Line, target: (node: string) => string): 
   const sentBack = writes.flatMap((write) =>
     agent.nodes
       .filter((node): node is ApprovalNode => node.kind === "approval" && node.of === write.name)
+      .filter((approval) => approval.onStale !== END && !line.nodes.includes(approval.onStale))
       .map((approval) => ({
         ErrorEquals: [wireError.sentBack(write.name)],
         ResultPath: null,
@@ -120,12 +134,16 @@ function choiceAfter(exits: readonly string[], stateOf: (exit: string) => string
   return {
     Type: "Choice",
     Choices: exits.map((exit) => ({ Variable: "$.next", StringEquals: exit, Next: stateOf(exit) })),
-    Default: state.settle,
+    Default: state.lost,
   };
 }
 
 function waitStates(line: Line, approval: ApprovalNode, target: (node: string) => string): Record<string, AslState> {
-  const after = (node: string, error: string): Catcher => ({ ErrorEquals: [error], ResultPath: null, Next: target(node) });
+  const after = (node: string, error: string): Catcher => ({
+    ErrorEquals: [error],
+    ResultPath: null,
+    Next: target(node),
+  });
   const answers = [
     ...new Map([approval.next, approval.onReject, approval.onExpire].map((node) => [node, node])).keys(),
   ];
@@ -154,7 +172,11 @@ function waitStates(line: Line, approval: ApprovalNode, target: (node: string) =
       Comment: "Records the expiry unless an answer was first: the log decides.",
       Resource: lambdaInvoke,
       Parameters: { FunctionName: "${WaitFunctionArn}", Payload: { ...ids, line: line.name, action: "expire" } },
-      ResultSelector: { "run_id.$": "$.Payload.run_id", "position.$": "$.Payload.position", "next.$": "$.Payload.next" },
+      ResultSelector: {
+        "run_id.$": "$.Payload.run_id",
+        "position.$": "$.Payload.position",
+        "next.$": "$.Payload.next",
+      },
       TimeoutSeconds: shortTaskSeconds,
       Retry: genericRetry,
       Catch: catchFailure,
@@ -198,6 +220,13 @@ function closingStates(states: Readonly<Record<string, AslState>>): Record<strin
       Retry: genericRetry,
       Catch: [{ ErrorEquals: [wireError.stale], ResultPath: null, Next: state.stopped }],
       Next: state.failed,
+    },
+    [state.lost]: {
+      Type: "Pass",
+      Comment: "A route that these states do not have: a bug or a foreign input.",
+      Result: { Error: "surefoot.route_unknown" },
+      ResultPath: "$.failure",
+      Next: state.settle,
     },
     [state.failed]: {
       Type: "Fail",

@@ -1,4 +1,4 @@
-import type { Agent } from "../agent/agent.ts";
+import { type Agent, approvalsOf } from "../agent/agent.ts";
 import { type AgentNode, successorsOf } from "../agent/node.ts";
 import { sha256Hex } from "../operation/canonical-json.ts";
 import { END } from "../runlog/step.ts";
@@ -50,11 +50,33 @@ export function exitsOf(agent: Agent, line: Line): readonly string[] {
   for (const name of line.nodes) {
     const node = agent.nodes.find((candidate) => candidate.name === name);
     if (!node) continue;
-    // Once asked, an approval's answers leave its wait state, not the line. Not required, it goes straight on.
-    const targets = node.kind === "approval" ? [...(node.when ? [node.next] : []), WAIT] : successorsOf(node);
-    for (const target of targets) if (!inLine.has(target)) exits.add(target);
+    for (const target of targetsOf(agent, node)) if (!inLine.has(target)) exits.add(target);
   }
   return [...exits];
+}
+
+/**
+ * Once asked, an approval's answers leave its wait state, not the line; not required, it goes straight on. An answer that ends the run
+ * comes back into the line, which closes the run, and so does a dispatch that is sent back to the end.
+ */
+function targetsOf(agent: Agent, node: AgentNode): readonly string[] {
+  switch (node.kind) {
+    case "approval": {
+      const ends = [node.next, node.onReject, node.onExpire].includes(END);
+      return [...(node.when ? [node.next] : []), WAIT, ...(ends ? [END] : [])];
+    }
+    case "write": {
+      const sentToEnd = approvalsOf(agent, node.name).some((approval) => approval.onStale === END);
+      return [node.next, ...(sentToEnd ? [END] : [])];
+    }
+    case "model":
+    case "read":
+    case "compute":
+    case "route":
+      return successorsOf(node);
+    default:
+      return node satisfies never;
+  }
 }
 
 /** What a line returns as `next` when it asked and now waits. No node can have this name. */

@@ -8,7 +8,14 @@ import { platformErrors, platformTimeouts, wireError } from "./wire-errors.ts";
 
 /** A passing fault of the platform, and processes that die: a repeat reads the log and goes on. Bounded, so a crash loop ends parked. */
 const platform: readonly Retrier[] = [
-  { ErrorEquals: platformErrors, IntervalSeconds: 1, MaxAttempts: 5, BackoffRate: 2, MaxDelaySeconds: 30, JitterStrategy: "FULL" },
+  {
+    ErrorEquals: platformErrors,
+    IntervalSeconds: 1,
+    MaxAttempts: 5,
+    BackoffRate: 2,
+    MaxDelaySeconds: 30,
+    JitterStrategy: "FULL",
+  },
   // A timeout is usually not chance: one more invocation reads the log and goes on, reconciles what was started, or times out for good.
   { ErrorEquals: platformTimeouts, IntervalSeconds: 1, MaxAttempts: 1 },
 ];
@@ -17,7 +24,13 @@ const platform: readonly Retrier[] = [
 export const genericRetry: readonly Retrier[] = platform.slice(0, 1);
 
 /** Coming back to a live lease, a settle time or a `retry-after`: about two hours in all, then the run is parked. */
-const later: Retrier = { ErrorEquals: [wireError.later], IntervalSeconds: 1, MaxAttempts: 130, BackoffRate: 1.5, MaxDelaySeconds: 60 };
+const later: Retrier = {
+  ErrorEquals: [wireError.later],
+  IntervalSeconds: 1,
+  MaxAttempts: 130,
+  BackoffRate: 1.5,
+  MaxDelaySeconds: 60,
+};
 
 /** Straight lines longer than one invocation. Each hand-over makes progress of at least one node, so a run's own step limit bounds it. */
 const handOver: Retrier = { ErrorEquals: [wireError.handOver], IntervalSeconds: 1, MaxAttempts: 1_000, BackoffRate: 1 };
@@ -48,12 +61,22 @@ function retryOfNode(node: AgentNode): readonly Retrier[] {
   }
 }
 
-const attempts = (node: string, attemptsMax: number, backoffRate: number, maxDelaySeconds: number): readonly Retrier[] => [
+const attempts = (
+  node: string,
+  attemptsMax: number,
+  backoffRate: number,
+  maxDelaySeconds: number,
+): readonly Retrier[] => [
   ...retryable(node, attemptsMax, backoffRate, maxDelaySeconds),
   { ErrorEquals: [wireError.timeout(node)], IntervalSeconds: 1, MaxAttempts: 1 },
 ];
 
-const retryable = (node: string, attemptsMax: number, backoffRate: number, maxDelaySeconds: number): readonly Retrier[] =>
+const retryable = (
+  node: string,
+  attemptsMax: number,
+  backoffRate: number,
+  maxDelaySeconds: number,
+): readonly Retrier[] =>
   attemptsMax > 1
     ? [
         {

@@ -7,6 +7,8 @@ export const wireError = {
   retryable: (node: string) => `surefoot.retryable.${node}`,
   /** The node's own time ran out. A class and a budget of its own. */
   timeout: (node: string) => `surefoot.timeout.${node}`,
+  /** The budget of attempts is spent. */
+  exhausted: (node: string) => `surefoot.exhausted.${node}`,
   /** It will not work however often. */
   final: (node: string) => `surefoot.final.${node}`,
   /** A write that may have happened: a person resolves it, then the same Task asks the ledger again. */

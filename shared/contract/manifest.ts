@@ -35,7 +35,11 @@ export function manifestOf(agent: Agent): Manifest {
       tools.set(node.tool.name, { name: node.tool.name, version: node.tool.version, digest: toolDigest(node.tool) });
     }
     if (node.kind === "model") {
-      prompts.set(node.prompt.name, { name: node.prompt.name, release: node.prompt.release, digest: promptDigest(node.prompt) });
+      prompts.set(node.prompt.name, {
+        name: node.prompt.name,
+        release: node.prompt.release,
+        digest: promptDigest(node.prompt),
+      });
     }
   }
   const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
@@ -59,7 +63,8 @@ export function manifestOf(agent: Agent): Manifest {
 export const contractDigest = (agent: Agent): string => digestOf(manifestOf(agent));
 
 /** Digest of what a node's recorded results depend on, 16 hex characters. */
-export const fingerprintOf = (node: AgentNode): string => digestOf({ name: node.name, kind: node.kind, ...essence(node) }).slice(0, 16);
+export const fingerprintOf = (node: AgentNode): string =>
+  digestOf({ name: node.name, kind: node.kind, ...essence(node) }).slice(0, 16);
 
 function essence(node: AgentNode): Record<string, unknown> {
   switch (node.kind) {
@@ -98,7 +103,8 @@ const toolDigest = (tool: ReadTool<unknown> | WriteTool<unknown>): string =>
     }),
   });
 
-const schemaDigest = (schema: z.ZodType): string => digestOf(withoutDecoration(z.toJSONSchema(schema, { io: "output" })));
+const schemaDigest = (schema: z.ZodType): string =>
+  digestOf(withoutDecoration(z.toJSONSchema(schema, { io: "output" })));
 
 /** Words for people inside a JSON schema: they change nothing. */
 const decoration = new Set(["description", "title", "examples", "$schema", "$comment"]);

@@ -19,7 +19,10 @@ export const isRefusedCondition = (error: unknown): boolean => error instanceof 
 export function parseItem<S extends z.ZodType>(schema: S, item: Item, what: string): z.infer<S> {
   const parsed = schema.safeParse(item);
   if (parsed.success) return parsed.data;
-  throw new RecordCorrupt(what, parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "));
+  throw new RecordCorrupt(
+    what,
+    parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "),
+  );
 }
 
 export async function getItem(client: DynamoDBDocumentClient, table: string, key: Key): Promise<Item | undefined> {
@@ -48,7 +51,11 @@ export async function putConditionally(
 }
 
 /** All pages of a query, in order. */
-export async function queryAll(client: DynamoDBDocumentClient, query: QueryCommandInput, itemsMax = Infinity): Promise<Item[]> {
+export async function queryAll(
+  client: DynamoDBDocumentClient,
+  query: QueryCommandInput,
+  itemsMax = Infinity,
+): Promise<Item[]> {
   const items: Item[] = [];
   let from: QueryCommandInput["ExclusiveStartKey"];
   do {

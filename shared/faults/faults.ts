@@ -26,7 +26,12 @@ export class OperationConflict extends Fault {
 /** Come back at `notBeforeMs`: a lease is live, a settle time runs, or a server asked for patience. Nothing was sent and no budget is spent. */
 export class ComeBackLater extends Fault {
   override readonly name = "ComeBackLater";
-  constructor(code: "operation_in_flight" | "settling" | "retry_after", notBeforeMs: number, why: string, facts: FaultFacts = {}) {
+  constructor(
+    code: "operation_in_flight" | "settling" | "retry_after",
+    notBeforeMs: number,
+    why: string,
+    facts: FaultFacts = {},
+  ) {
     super(code, "retryable", why, { facts, notBeforeMs });
   }
 }
@@ -82,5 +87,24 @@ export class BadRequest extends Fault {
   constructor(code: string, message: string, status: 400 | 404 | 409 | 413 = 400, facts: FaultFacts = {}) {
     super(code, "final", message, { facts });
     this.status = status;
+  }
+}
+
+/** An approval no longer holds at dispatch, or a precondition fails: nothing was sent, the run goes back, with the reason. */
+export class SentBack extends Fault {
+  override readonly name = "SentBack";
+  readonly reason: "digest_changed" | "version_changed" | "expired" | "precondition_failed";
+  readonly comment: string | undefined;
+  constructor(node: string, reason: SentBack["reason"], comment?: string) {
+    super(
+      "sent_back",
+      "final",
+      `${node} was not dispatched: ${reason}${comment === undefined ? "" : ` (${comment})`}`,
+      {
+        facts: { node, reason },
+      },
+    );
+    this.reason = reason;
+    this.comment = comment;
   }
 }

@@ -30,7 +30,11 @@ export function dynamoLedgerStore(client: DynamoDBDocumentClient, table: string)
       { operation_id: entry.operation_id },
     );
     if (item === undefined) {
-      throw new Fault("record_vanished", "retryable", `operation ${entry.operation_id} was refused and then not found: was it deleted?`);
+      throw new Fault(
+        "record_vanished",
+        "retryable",
+        `operation ${entry.operation_id} was refused and then not found: was it deleted?`,
+      );
     }
     return { held: written, entry: written ? entry : fromItem(item) };
   }
@@ -65,7 +69,10 @@ export function dynamoLedgerStore(client: DynamoDBDocumentClient, table: string)
           }),
         ),
       );
-      return shards.flat().map(fromItem).sort((a, b) => a.updated_at.localeCompare(b.updated_at));
+      return shards
+        .flat()
+        .map(fromItem)
+        .sort((a, b) => a.updated_at.localeCompare(b.updated_at));
     },
   };
 }

@@ -9,7 +9,14 @@ import { PackedValue } from "../payloads/claim-check.ts";
  * - SUCCEEDED: it happened. FAILED_RETRYABLE, FAILED_FINAL: it did not happen.
  * - UNKNOWN: it may have happened; only the reconciler or a person leaves this state.
  */
-export const OperationStatus = z.enum(["PENDING", "STARTED", "SUCCEEDED", "FAILED_RETRYABLE", "FAILED_FINAL", "UNKNOWN"]);
+export const OperationStatus = z.enum([
+  "PENDING",
+  "STARTED",
+  "SUCCEEDED",
+  "FAILED_RETRYABLE",
+  "FAILED_FINAL",
+  "UNKNOWN",
+]);
 export type OperationStatus = z.infer<typeof OperationStatus>;
 
 export const settledStatuses: readonly OperationStatus[] = ["SUCCEEDED", "FAILED_FINAL"];

@@ -43,9 +43,9 @@ export type TransitionName = keyof typeof transitions;
 
 /** What a transition sets. `undefined` clears an optional attribute. */
 export type EntryPatch = {
-  readonly [K in Exclude<keyof LedgerEntry, "operation_id" | "status" | "version" | "write_id" | "updated_at" | "created_at">]?:
-    | LedgerEntry[K]
-    | undefined;
+  readonly [
+    K in Exclude<keyof LedgerEntry, "operation_id" | "status" | "version" | "write_id" | "updated_at" | "created_at">
+  ]?: LedgerEntry[K] | undefined;
 };
 
 /** The states a transition may leave, as a set to ask. */

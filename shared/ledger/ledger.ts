@@ -129,7 +129,8 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
       return store.create({ ...entry, ...definedOf(attempt(entry, leaseUntilMs)), status: "STARTED" });
     },
 
-    reclaim: (found, leaseUntilMs) => move(found, "reclaim", { ...attempt(found, leaseUntilMs), may_have_applied: true }),
+    reclaim: (found, leaseUntilMs) =>
+      move(found, "reclaim", { ...attempt(found, leaseUntilMs), may_have_applied: true }),
 
     async commit(claimed, success) {
       const own = await move(claimed, "commit", succeeded(success));
@@ -140,7 +141,9 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
         if (again !== "moved") return again;
         found = (await store.read(claimed.operation_id)) ?? found;
       }
-      throw new Error(`operation ${claimed.operation_id} changed ${commitAttemptsMax} times while its success was written`);
+      throw new Error(
+        `operation ${claimed.operation_id} changed ${commitAttemptsMax} times while its success was written`,
+      );
     },
 
     fail: (claimed, fault) =>

@@ -50,9 +50,7 @@ export function decideRecovery(
 
 /** How an operation in doubt may be cleared, by what its tool declares. Never a guess. */
 export type Reconciliation =
-  | { readonly kind: "replay" }
-  | { readonly kind: "lookup" }
-  | { readonly kind: "unknown"; readonly why: string };
+  { readonly kind: "replay" } | { readonly kind: "lookup" } | { readonly kind: "unknown"; readonly why: string };
 
 /** Part of a key's window that is not used: the other side's clock and ours differ, and the request travels. */
 export const windowMarginMs = 5 * 60_000;
@@ -72,12 +70,14 @@ export function decideReconciliation(
     const margin = Math.min(windowMarginMs, downstream.windowMs / 10);
     const keyStillCounts = nowMs < timeOf(entry.first_sent_at) + downstream.windowMs - margin;
     const budgetLeft = entry.attempt < attemptsMax;
-    if (keyStillCounts && budgetLeft) return { kind: "replay" };
+    // A replay that was refused for good would be refused again, and proves nothing about the attempt before it.
+    const refused = entry.error?.failure_class === "final";
+    if (keyStillCounts && budgetLeft && !refused) return { kind: "replay" };
     if (downstream.lookup) return { kind: "lookup" };
     return {
       kind: "unknown",
       why: keyStillCounts
-        ? `${entry.attempt} attempts ended without an answer and the tool declares no lookup`
+        ? `${entry.attempt} attempt(s) ended without an answer and the tool declares no lookup`
         : "the idempotency key's window has passed and the tool declares no lookup",
     };
   }
@@ -94,7 +94,12 @@ export type LookupVerdict<R> =
 export type LookupAnswer<R> = { readonly found: R } | "not_found" | "cannot_tell";
 
 /** *Not found* counts only once `settleMs` has passed since the last attempt could have been in flight: a late commit is real. */
-export function judgeLookup<R>(answer: LookupAnswer<R>, entry: LedgerEntry, nowMs: number, settleMs: number): LookupVerdict<R> {
+export function judgeLookup<R>(
+  answer: LookupAnswer<R>,
+  entry: LedgerEntry,
+  nowMs: number,
+  settleMs: number,
+): LookupVerdict<R> {
   if (typeof answer === "object") return { kind: "found", result: answer.found };
   const settledAtMs = timeOf(entry.lease_until ?? entry.updated_at) + settleMs;
   if (nowMs < settledAtMs) return { kind: "come_back", atMs: settledAtMs };

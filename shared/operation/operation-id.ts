@@ -2,7 +2,10 @@ import { z } from "zod";
 import { sha256Hex } from "./canonical-json.ts";
 
 /** The name of one logical side effect: ledger key, downstream idempotency key, queue deduplication id. 32 hex characters. */
-export const OperationId = z.string().regex(/^[0-9a-f]{32}$/u).brand<"OperationId">();
+export const OperationId = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/u)
+  .brand<"OperationId">();
 export type OperationId = z.infer<typeof OperationId>;
 
 /**

@@ -40,4 +40,5 @@ function parse(text: string, what: string): unknown {
 }
 
 /** Digest of the packed value's text, 64 hex characters. */
-export const packedDigest = (packed: PackedValue): string => ("json" in packed ? sha256Hex(packed.json) : packed.ref.sha256);
+export const packedDigest = (packed: PackedValue): string =>
+  "json" in packed ? sha256Hex(packed.json) : packed.ref.sha256;

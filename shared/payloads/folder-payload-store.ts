@@ -17,7 +17,12 @@ export function folderPayloadStore(folder: string): PayloadStore {
       try {
         return await readFile(join(folder, ref.key), "utf8");
       } catch (cause) {
-        throw new Fault("payload_missing", "final", `payload ${ref.key} is not in ${folder}: it was deleted or never written`, { cause });
+        throw new Fault(
+          "payload_missing",
+          "final",
+          `payload ${ref.key} is not in ${folder}: it was deleted or never written`,
+          { cause },
+        );
       }
     },
   };

@@ -21,7 +21,8 @@ export function s3PayloadStore(s3: S3Client, bucket: string): PayloadStore {
     async get(ref) {
       const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: payloadKeyPrefix + ref.key }));
       const text = await object.Body?.transformToString("utf8");
-      if (text === undefined) throw new Fault("payload_missing", "final", `payload ${ref.key} is not in bucket ${bucket}`);
+      if (text === undefined)
+        throw new Fault("payload_missing", "final", `payload ${ref.key} is not in bucket ${bucket}`);
       return text;
     },
   };

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Wall clock, epoch milliseconds. */
   nowMs(): number;
+  /** Runs `run` once after `ms`. @returns what cancels it. */
+  after(ms: number, run: () => void): () => void;
 }
 
 /** ISO 8601 with milliseconds, UTC: sorts as text, and is what every stored `*_at` attribute holds. */

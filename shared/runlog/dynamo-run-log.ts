@@ -1,5 +1,12 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { getItem, type Item, isRefusedCondition, parseItem, putConditionally, queryAll } from "../dynamo/dynamo-item.ts";
+import {
+  getItem,
+  type Item,
+  isRefusedCondition,
+  parseItem,
+  putConditionally,
+  queryAll,
+} from "../dynamo/dynamo-item.ts";
 import { Fault } from "../faults/fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import { isoTime } from "../ports/clock.ts";
@@ -45,11 +52,16 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
     const key = keyOf(record.run_id, item);
     const put = await putConditionally(
       client,
-      { TableName: table, Item: { ...record, ...indexed, ...key }, ConditionExpression: "attribute_not_exists(run_id)" },
+      {
+        TableName: table,
+        Item: { ...record, ...indexed, ...key },
+        ConditionExpression: "attribute_not_exists(run_id)",
+      },
       key,
     );
     if (put.written) return { written: true, record };
-    if (put.item === undefined) throw new Fault("record_vanished", "retryable", `${item} of run ${record.run_id} was refused and then not found`);
+    if (put.item === undefined)
+      throw new Fault("record_vanished", "retryable", `${item} of run ${record.run_id} was refused and then not found`);
     return { written: false, record: parse(put.item) };
   }
 
@@ -93,11 +105,16 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
         if (current === run.run_id) return putRun(run);
         const found = await readRun(current);
         // The pointer's owner died before it wrote its run: this caller writes it, under the id that the workflow points at.
-        if (found === undefined) return putRun({ ...run, run_id: current as RunRecord["run_id"], execution: `${current}-1` });
+        if (found === undefined)
+          return putRun({ ...run, run_id: current as RunRecord["run_id"], execution: `${current}-1` });
         if (isOpen(found.status) || !mayFollow) return { written: false, record: found };
         from = current;
       }
-      throw new Fault("workflow_contended", "retryable", `workflow ${run.workflow_id} changed hands ${openAttemptsMax} times: start it again`);
+      throw new Fault(
+        "workflow_contended",
+        "retryable",
+        `workflow ${run.workflow_id} changed hands ${openAttemptsMax} times: start it again`,
+      );
     },
 
     async read(runId) {
@@ -114,7 +131,9 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
           run: parseItem(RunRecord, run, `run ${runId}`),
           steps: of("STEP#").map((item) => parseItem(Step, item, `step ${String(item["item"])} of run ${runId}`)),
           waiters: of("WAIT#").map((item) => parseItem(Waiter, item, `waiter ${String(item["item"])} of run ${runId}`)),
-          failures: of("FAIL#").map((item) => parseItem(NodeFailure, item, `failure ${String(item["item"])} of run ${runId}`)),
+          failures: of("FAIL#").map((item) =>
+            parseItem(NodeFailure, item, `failure ${String(item["item"])} of run ${runId}`),
+          ),
         }
       );
     },
@@ -125,13 +144,17 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
     },
 
     append: (step) =>
-      putFirst(itemKey.step(step.position), step, {}, (item) => parseItem(Step, item, `step ${step.position} of run ${step.run_id}`)),
+      putFirst(itemKey.step(step.position), step, {}, (item) =>
+        parseItem(Step, item, `step ${step.position} of run ${step.run_id}`),
+      ),
 
     async change(run, from, change) {
       const writeId = ids.next();
       const key = keyOf(run.run_id, itemKey.run);
       try {
-        await client.send(new UpdateCommand({ TableName: table, Key: key, ...changeExpression(run, from, change, writeId, now()) }));
+        await client.send(
+          new UpdateCommand({ TableName: table, Key: key, ...changeExpression(run, from, change, writeId, now()) }),
+        );
         return true;
       } catch (error) {
         if (!isRefusedCondition(error)) throw error;
@@ -193,7 +216,8 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
         new UpdateCommand({
           TableName: table,
           Key: keyOf(runId, itemKey.waiter(position)),
-          UpdateExpression: "SET #status = :answered, answered_at = if_not_exists(answered_at, :at) REMOVE open_shard, open_since",
+          UpdateExpression:
+            "SET #status = :answered, answered_at = if_not_exists(answered_at, :at) REMOVE open_shard, open_since",
           ConditionExpression: "attribute_exists(run_id)",
           ExpressionAttributeNames: { "#status": "status" },
           ExpressionAttributeValues: { ":answered": "ANSWERED", ":at": answeredAt },

@@ -7,7 +7,10 @@ export const ordinalMax = 9_999;
  * Where a step stands in its run, given by structure: `0003.order`. Nested parts are joined by `/`.
  * It sorts, and says on its own which node it belongs to.
  */
-export const Position = z.string().regex(/^\d{4}\.[A-Za-z0-9_-]+$/u).brand<"Position">();
+export const Position = z
+  .string()
+  .regex(/^\d{4}\.[A-Za-z0-9_-]+$/u)
+  .brand<"Position">();
 export type Position = z.infer<typeof Position>;
 
 export const positionAt = (ordinal: number, node: string): Position =>

@@ -30,7 +30,9 @@ export interface RunSummary {
   readonly updated_at: string;
 }
 
-export type RunChange = Partial<Pick<RunRecord, "status" | "outcome" | "waiting_for" | "failure" | "execution" | "execution_attempt">>;
+export type RunChange = Partial<
+  Pick<RunRecord, "status" | "outcome" | "waiting_for" | "failure" | "execution" | "execution_attempt">
+>;
 
 /** The store of where to resume from. Every write is one conditional item write; a lost acknowledgement is read back, not repeated. */
 export interface RunLog {

@@ -57,6 +57,7 @@ export const executionName = (runId: string, attempt: number): string => `${runI
 /** The attempt in an execution's name. @throws RangeError on a name this package did not make. */
 export function executionAttempt(execution: string): number {
   const attempt = Number(/-(\d+)$/u.exec(execution)?.[1]);
-  if (!Number.isSafeInteger(attempt)) throw new RangeError(`expected an execution named <run_id>-<attempt>, found ${execution}`);
+  if (!Number.isSafeInteger(attempt))
+    throw new RangeError(`expected an execution named <run_id>-<attempt>, found ${execution}`);
   return attempt;
 }

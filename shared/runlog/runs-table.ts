@@ -1,6 +1,14 @@
 import type { TableSchema } from "../tables/table-schema.ts";
 
-const summary = ["agent", "workflow_id", "workflow_version", "status", "waiting_for", "created_at", "updated_at"] as const;
+const summary = [
+  "agent",
+  "workflow_id",
+  "workflow_version",
+  "status",
+  "waiting_for",
+  "created_at",
+  "updated_at",
+] as const;
 
 /** Runs, their steps, waiters and failures: one partition a run, one sort key an item. */
 export const runsTable: TableSchema = {

@@ -1,0 +1,14 @@
+/** The engine that runs executions. */
+export interface Executions {
+  /** Starts `name`. Starting the same name with the same input twice is harmless. */
+  start(stateMachineArn: string, name: string, input: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/** `gone`: nobody waits on this token any more; the log decides at re-entry. */
+export type WakeResult = "woken" | "gone";
+
+/** Wakes a state that waits on a task token. The output is empty: whoever wakes reads the log. */
+export interface Waker {
+  succeed(taskToken: string): Promise<WakeResult>;
+  fail(taskToken: string, error: string): Promise<WakeResult>;
+}

@@ -1,0 +1,72 @@
+import type { ApprovalOutcome } from "../approval/approval.ts";
+import { wireError } from "../compile/wire-errors.ts";
+import { checkpoint } from "../operation/phases/checkpoint.ts";
+import { packValue, unpackValue } from "../payloads/claim-check.ts";
+import { isoTime } from "../ports/clock.ts";
+import type { Waker, WakeResult } from "../ports/executions.ts";
+import type { Step } from "../runlog/step.ts";
+import type { Waiter } from "../waiter/waiter.ts";
+import type { RunPorts } from "./ports.ts";
+
+/** Who wrote the answer that counts, and whether the run was woken. `waiting`: nobody has registered yet, and will find the step. */
+export interface Answered {
+  readonly mine: boolean;
+  readonly outcome: ApprovalOutcome;
+  readonly wake: WakeResult | "waiting";
+}
+
+/**
+ * Answers an approval. The answer is the step, and the first writer wins: two clicks, an expiry and a sweep all converge on it.
+ * Order matters: the step is written, *then* the token is read and sent. Safe to repeat: it makes sure the run wakes.
+ */
+export async function answerApproval(
+  waiter: Waiter,
+  outcome: ApprovalOutcome,
+  ports: RunPorts & { readonly waker: Waker },
+): Promise<Answered> {
+  const next = waiter.routes[outcome.outcome];
+  if (next === undefined)
+    throw new RangeError(`waiter ${waiter.position} of run ${waiter.run_id} has no route for ${outcome.outcome}`);
+  const mine: Step = {
+    run_id: waiter.run_id,
+    position: waiter.position,
+    node: waiter.node,
+    kind: "approval",
+    fingerprint: waiter.fingerprint,
+    outcome: "done",
+    output: await packValue(ports.payloads, waiter.run_id, outcome),
+    next,
+    workflow_version: waiter.workflow_version,
+    created_at: isoTime(ports.clock.nowMs()),
+    write_id: ports.ids.next(),
+  };
+  const step = await checkpoint(ports.log, mine);
+  const recorded = (await unpackValue(ports.payloads, step.output)) as ApprovalOutcome;
+  const wasMine = step.write_id === mine.write_id;
+  if (wasMine) {
+    const waitedMs = ports.clock.nowMs() - Date.parse(waiter.requested_at);
+    ports.metrics.add(
+      "approval_wait_seconds",
+      { agent: waiter.agent, node: waiter.node },
+      Math.round(waitedMs / 1_000),
+    );
+  }
+  return { mine: wasMine, outcome: recorded, wake: await wakeAnswered(waiter, recorded, ports) };
+}
+
+/** Tells the waiter its recorded answer. Repeating it is harmless: a token is good once. */
+export async function wakeAnswered(
+  waiter: Pick<Waiter, "run_id" | "position">,
+  outcome: ApprovalOutcome,
+  { log, clock, waker }: Pick<RunPorts, "log" | "clock"> & { readonly waker: Waker },
+): Promise<WakeResult | "waiting"> {
+  const closed = await log.closeWaiter(waiter.run_id, waiter.position, isoTime(clock.nowMs()));
+  if (closed.task_token === undefined) return "waiting";
+  return wakeWith(closed.task_token, outcome.outcome, waker);
+}
+
+const wakeWith = (taskToken: string, outcome: ApprovalOutcome["outcome"], waker: Waker): Promise<WakeResult> => {
+  if (outcome === "rejected") return waker.fail(taskToken, wireError.rejected);
+  if (outcome === "expired") return waker.fail(taskToken, wireError.expired);
+  return waker.succeed(taskToken);
+};

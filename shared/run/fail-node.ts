@@ -1,0 +1,110 @@
+import type { AgentNode } from "../agent/node.ts";
+import { wireError } from "../compile/wire-errors.ts";
+import { Fault, isFault } from "../faults/fault.ts";
+import { ComeBackLater, OperationUnknown, ReplayContractError, StaleExecution } from "../faults/faults.ts";
+import { WireFault } from "../faults/wire-fault.ts";
+import { fingerprintOf } from "../contract/manifest.ts";
+import { packValue } from "../payloads/claim-check.ts";
+import { isoTime } from "../ports/clock.ts";
+import type { Position } from "../runlog/position.ts";
+import type { RunRecord } from "../runlog/run-record.ts";
+import type { RunPorts } from "./ports.ts";
+
+/** Where a failure happened. */
+export interface FailedAt {
+  readonly run: RunRecord;
+  readonly node: AgentNode;
+  readonly position: Position;
+  readonly line: string;
+}
+
+/**
+ * Records a failed attempt where a person will look for it, and says in the state machine's words what comes next.
+ * Coming back later and stale executions are no failures: nothing is recorded.
+ */
+export async function failNode(at: FailedAt, error: unknown, ports: RunPorts): Promise<WireFault> {
+  const where = `run ${at.run.run_id} at ${at.position}`;
+  if (error instanceof StaleExecution) return new WireFault(wireError.stale, error.message, error);
+  if (error instanceof ComeBackLater) return new WireFault(wireError.later, `${where}: ${error.code}`, error);
+
+  const fault = isFault(error) ? error : crashOf(at.node, error);
+  const nowMs = ports.clock.nowMs();
+  if (fault instanceof OperationUnknown) await askForResolution(at, fault, nowMs, ports);
+  const attempts = await ports.log.noteFailure({
+    run_id: at.run.run_id,
+    position: at.position,
+    node: at.node.name,
+    error: fault.toRecord(),
+    updated_at: isoTime(nowMs),
+    ...(fault.notBeforeMs !== undefined && { not_before: isoTime(fault.notBeforeMs) }),
+  });
+  count(at, fault, ports);
+  ports.logger.warn("node failed", {
+    run_id: at.run.run_id,
+    workflow_id: at.run.workflow_id,
+    workflow_version: at.run.workflow_version,
+    position: at.position,
+    code: fault.code,
+    failure_class: fault.failureClass,
+    attempts,
+  });
+  return new WireFault(
+    nameOf(at.node.name, fault),
+    `${where}: ${fault.code}; surefoot trace ${at.run.run_id} says more`,
+    fault,
+  );
+}
+
+function nameOf(node: string, fault: Fault): string {
+  if (fault.code === "call_timeout") return wireError.timeout(node);
+  if (fault.code === "retry_exhausted") return wireError.exhausted(node);
+  switch (fault.failureClass) {
+    case "retryable":
+      return wireError.retryable(node);
+    case "final":
+      return wireError.final(node);
+    case "unknown":
+      return wireError.unknown(node);
+    default:
+      return fault.failureClass satisfies never;
+  }
+}
+
+/** A crash nobody classified: a storage error, or a bug here. What may have happened outside is the ledger's to say, so a repeat is safe. */
+const crashOf = (node: AgentNode, error: unknown): Fault =>
+  new Fault(
+    "node_crashed",
+    "retryable",
+    `node ${node.name} crashed: ${error instanceof Error ? error.message : String(error)}`,
+    { cause: error },
+  );
+
+/** The waiter at which a person's word wakes the run. Its token is put by the state that waits. */
+async function askForResolution(at: FailedAt, fault: OperationUnknown, nowMs: number, ports: RunPorts): Promise<void> {
+  await ports.log.putWaiter({
+    run_id: at.run.run_id,
+    position: at.position,
+    node: at.node.name,
+    kind: "resolution",
+    agent: at.run.agent,
+    workflow_id: at.run.workflow_id,
+    workflow_version: at.run.workflow_version,
+    fingerprint: fingerprintOf(at.node),
+    line: at.line,
+    routes: {},
+    subject: await packValue(ports.payloads, at.run.run_id, fault.toRecord()),
+    operation_id: String(fault.facts["operation_id"]),
+    requested_at: isoTime(nowMs),
+    expires_at: isoTime(nowMs),
+    status: "OPEN",
+    write_id: ports.ids.next(),
+  });
+}
+
+function count(at: FailedAt, fault: Fault, ports: RunPorts): void {
+  const dimensions = { agent: at.run.agent, node: at.node.name };
+  if (fault instanceof ReplayContractError) ports.metrics.add("workflow_version_mismatch_total", dimensions);
+  else if (fault.failureClass === "final") ports.metrics.add("non_retryable_failure_total", dimensions);
+  else if (fault.failureClass === "retryable" && at.node.kind !== "write")
+    ports.metrics.add("activity_retry_total", dimensions);
+}

@@ -1,0 +1,210 @@
+import { type Agent, nodeOf } from "../agent/agent.ts";
+import type { AgentNode } from "../agent/node.ts";
+import { ApprovalOutcome, Rejection } from "../approval/approval.ts";
+import { type Line, WAIT } from "../compile/lines.ts";
+import { nodeTimeMs } from "../compile/node-time.ts";
+import { wireError } from "../compile/wire-errors.ts";
+import { Fault } from "../faults/fault.ts";
+import { ComeBackLater, ReplayContractError, StaleExecution } from "../faults/faults.ts";
+import { WireFault } from "../faults/wire-fault.ts";
+import { checkpoint } from "../operation/phases/checkpoint.ts";
+import { unpackValue } from "../payloads/claim-check.ts";
+import { nodeAt, ordinalOf, type Position, positionAfter } from "../runlog/position.ts";
+import type { RunHistory } from "../runlog/run-log.ts";
+import { isOpen } from "../runlog/run-record.ts";
+import { END, type Step } from "../runlog/step.ts";
+import { askApproval } from "./ask-approval.ts";
+import { checkStep } from "./check-step.ts";
+import { failNode } from "./fail-node.ts";
+import { type Folded, foldState } from "./fold-state.ts";
+import type { NodePorts } from "./ports.ts";
+import { runNode } from "./run-node.ts";
+import { stepOf } from "./step-of.ts";
+
+/** What a Task hands in: ids only. */
+export interface LineEntry {
+  readonly runId: string;
+  /** A position that is recorded or about to be; recorded ones are passed over. */
+  readonly position: Position;
+  readonly execution: string;
+  /** When Lambda kills this invocation, epoch milliseconds. */
+  readonly killedAtMs: number;
+}
+
+/** What a Task hands out: ids only. `next` is a node of another line, `end`, or `wait!`. */
+export interface LineExit {
+  readonly run_id: string;
+  readonly position: Position;
+  readonly next: string;
+}
+
+/**
+ * Runs the nodes of a line from the log on: recorded steps are reused, every new result is checkpointed, and the line ends at its wait,
+ * its branch or its end. A retry of the Task continues where it stopped.
+ * @throws WireFault by which the state machine retries, catches or parks.
+ */
+export async function runLine(agent: Agent, line: Line, entry: LineEntry, ports: NodePorts): Promise<LineExit> {
+  const enteredAtMs = ports.clock.nowMs();
+  const history = await readOwned(entry, ports);
+  await wakeUp(history, ports);
+  const replayed = await replay(agent, history, entry.position, ports);
+  ports.metrics.add("resume_latency", { agent: agent.name }, ports.clock.nowMs() - enteredAtMs);
+
+  let { place, folded } = replayed;
+  for (let ran = 0; place.kind === "next"; ran++) {
+    const name = nodeAt(place.position);
+    if (!line.nodes.includes(name)) return { run_id: entry.runId, position: place.position, next: name };
+    const step = await runOne(agent, line, place.position, folded, history, { entry, ran }, ports);
+    if (step === "waits") return { run_id: entry.runId, position: place.position, next: WAIT };
+    folded = folded.with(step, await unpackValue(ports.payloads, step.output));
+    place = after(step);
+    if (step.outcome === "sent_back" && place.kind === "next" && !line.nodes.includes(step.next)) {
+      throw new WireFault(
+        wireError.sentBack(step.node),
+        `run ${entry.runId} at ${step.position}: sent back to ${step.next}`,
+        undefined,
+      );
+    }
+  }
+  await finish(history, place.last, ports);
+  return { run_id: entry.runId, position: place.last.position, next: END };
+}
+
+/** Where a run stands: about to take a position, or past its last step. */
+type Place = { readonly kind: "next"; readonly position: Position } | { readonly kind: "end"; readonly last: Step };
+
+const after = (step: Step): Place =>
+  step.next === END ? { kind: "end", last: step } : { kind: "next", position: positionAfter(step.position, step.next) };
+
+/** The run's history, read consistently, if this execution still owns it. */
+async function readOwned(entry: LineEntry, ports: NodePorts): Promise<RunHistory> {
+  const stale = (problem: string) => {
+    const fault = new StaleExecution(entry.runId, entry.execution, problem);
+    return new WireFault(wireError.stale, fault.message, fault);
+  };
+  const history = await ports.log.read(entry.runId);
+  if (!history) throw stale("there is no such run");
+  if (history.run.execution !== entry.execution) throw stale(`${history.run.execution} owns it now`);
+  if (!isOpen(history.run.status)) throw stale(`it is ${history.run.status}`);
+  return history;
+}
+
+/** A run that goes on is RUNNING again. */
+async function wakeUp({ run }: RunHistory, ports: NodePorts): Promise<void> {
+  if (run.status !== "RUNNING") await ports.log.change(run, ["WAITING", "PARKED"], { status: "RUNNING" });
+}
+
+/** Passes over what is recorded. @throws WireFault when a record was made by another definition: then nothing runs. */
+async function replay(agent: Agent, history: RunHistory, from: Position, ports: NodePorts) {
+  const { run, steps } = history;
+  const recorded = new Map(steps.map((step) => [step.position, step]));
+  try {
+    for (const step of steps)
+      checkStep(
+        step,
+        agent.nodes.find((node) => node.name === step.node),
+      );
+    const folded = await foldState(run, steps, ports.payloads);
+    let place: Place = { kind: "next", position: from };
+    let replayedSteps = 0;
+    for (let step = recorded.get(from); step; step = place.kind === "next" ? recorded.get(place.position) : undefined) {
+      place = after(step);
+      replayedSteps++;
+    }
+    if (replayedSteps > 0) ports.metrics.add("replayed_step_total", { agent: agent.name }, replayedSteps);
+    return { place: place as Place, folded };
+  } catch (error) {
+    const mismatch = error instanceof ReplayContractError;
+    ports.metrics.add(mismatch ? "workflow_version_mismatch_total" : "checkpoint_restore_failure_total", {
+      agent: agent.name,
+    });
+    const last = steps.at(-1)?.position ?? from;
+    await ports.log.noteFailure({
+      run_id: run.run_id,
+      position: last,
+      node: nodeAt(last),
+      error: (error instanceof Fault ? error : new Fault("restore_failed", "retryable", String(error))).toRecord(),
+      updated_at: new Date(ports.clock.nowMs()).toISOString(),
+    });
+    throw new WireFault(
+      wireError.final(nodeAt(last)),
+      `run ${run.run_id} at ${last}: the log cannot be continued by this code`,
+      error,
+    );
+  }
+}
+
+async function runOne(
+  agent: Agent,
+  line: Line,
+  position: Position,
+  folded: Folded,
+  history: RunHistory,
+  { entry, ran }: { readonly entry: LineEntry; readonly ran: number },
+  ports: NodePorts,
+): Promise<Step | "waits"> {
+  const { run } = history;
+  const node = nodeOf(agent, nodeAt(position));
+  const at = { agent, run, position, state: folded.state, killedAtMs: entry.killedAtMs };
+  try {
+    mayStart(agent, node, position, history, ports);
+    if (ran > 0 && entry.killedAtMs - ports.clock.nowMs() < nodeTimeMs(node)) {
+      throw new WireFault(
+        wireError.handOver,
+        `run ${run.run_id} at ${position}: the next invocation goes on`,
+        undefined,
+      );
+    }
+    if (node.kind === "approval") {
+      const asked = await askApproval(node, line.name, at, ports);
+      return asked.kind === "asked"
+        ? "waits"
+        : await checkpoint(ports.log, stepOf(run, node, position, asked.result, ports));
+    }
+    const result = await runNode(node, at, ports);
+    const step = await checkpoint(ports.log, stepOf(run, node, position, result, ports));
+    checkStep(step, node);
+    return step;
+  } catch (error) {
+    if (error instanceof WireFault) throw error;
+    throw await failNode({ run, node, position, line: line.name }, error, ports);
+  }
+}
+
+/** Limits and floors before a node starts. */
+function mayStart(agent: Agent, node: AgentNode, position: Position, { failures }: RunHistory, ports: NodePorts): void {
+  if (ordinalOf(position) >= agent.stepsMax) {
+    throw new Fault(
+      "steps_exhausted",
+      "final",
+      `expected at most ${agent.stepsMax} steps: a cycle may not come to its end; raise stepsMax or mend the route`,
+      {
+        facts: { node: node.name, steps_max: agent.stepsMax },
+      },
+    );
+  }
+  const failure = failures.find((candidate) => candidate.position === position);
+  const notBeforeMs = failure?.not_before === undefined ? 0 : Date.parse(failure.not_before);
+  if (ports.clock.nowMs() < notBeforeMs) {
+    throw new ComeBackLater("retry_after", notBeforeMs, `node ${node.name} waits: the other side asked for patience`);
+  }
+}
+
+/** The end of a run: the route that led to it is its outcome. */
+async function finish({ run }: RunHistory, last: Step, ports: NodePorts): Promise<void> {
+  const outcome = endOf(last, await unpackValue(ports.payloads, last.output));
+  await ports.log.change(run, ["RUNNING", "WAITING", "PARKED"], { status: "SUCCEEDED", outcome });
+  ports.logger.info("run ended", {
+    run_id: run.run_id,
+    workflow_id: run.workflow_id,
+    workflow_version: run.workflow_version,
+    outcome,
+  });
+}
+
+function endOf(last: Step, output: unknown): string {
+  if (last.outcome === "sent_back") return Rejection.parse(output).reason;
+  if (last.kind !== "approval") return "completed";
+  const { outcome } = ApprovalOutcome.parse(output);
+  return outcome === "rejected" || outcome === "expired" ? outcome : "completed";
+}

@@ -1,0 +1,42 @@
+import {
+  ExecutionAlreadyExists,
+  InvalidToken,
+  SendTaskFailureCommand,
+  SendTaskSuccessCommand,
+  type SFNClient,
+  StartExecutionCommand,
+  TaskDoesNotExist,
+  TaskTimedOut,
+} from "@aws-sdk/client-sfn";
+import type { Executions, Waker, WakeResult } from "../ports/executions.ts";
+
+export function sfnExecutions(client: SFNClient): Executions {
+  return {
+    async start(stateMachineArn, name, input) {
+      try {
+        await client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }));
+      } catch (error) {
+        // The name is the run and its attempt: whoever was first started exactly this.
+        if (!(error instanceof ExecutionAlreadyExists)) throw error;
+      }
+    },
+  };
+}
+
+export function sfnWaker(client: SFNClient): Waker {
+  const send = async (run: () => Promise<unknown>): Promise<WakeResult> => {
+    try {
+      await run();
+      return "woken";
+    } catch (error) {
+      const gone = error instanceof TaskDoesNotExist || error instanceof TaskTimedOut || error instanceof InvalidToken;
+      if (!gone) throw error;
+      return "gone";
+    }
+  };
+  return {
+    succeed: (taskToken) => send(() => client.send(new SendTaskSuccessCommand({ taskToken, output: "{}" }))),
+    fail: (taskToken, error) =>
+      send(() => client.send(new SendTaskFailureCommand({ taskToken, error, cause: "the run log says more" }))),
+  };
+}
