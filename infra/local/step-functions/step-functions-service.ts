@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import type {
-  CreateStateMachineOutput,
   DescribeExecutionOutput,
   DescribeStateMachineOutput,
   GetExecutionHistoryOutput,
@@ -58,9 +57,7 @@ export class StepFunctionsService {
   }
 
   /** Creating the same again answers with the existing one. */
-  createStateMachine(
-    request: RequestOf<"CreateStateMachine">,
-  ): Required<Pick<CreateStateMachineOutput, "stateMachineArn" | "creationDate">> {
+  createStateMachine(request: RequestOf<"CreateStateMachine">): { stateMachineArn: string; creationDate: Date } {
     const { name, definition: text } = request;
     checkName(name);
     if (request.type === "EXPRESS") {
