@@ -89,10 +89,10 @@ export interface WriteTool<Request = never, Result = unknown> extends ToolBase<R
   readonly execute: (request: Request, context: WriteCallContext) => Promise<Result>;
 }
 
-interface ToolOptions<Request, Result> {
+interface ToolOptions<I extends z.ZodType, O extends z.ZodType> {
   readonly version: number;
-  readonly input: z.ZodType<Request>;
-  readonly output: z.ZodType<Result>;
+  readonly input: I;
+  readonly output: O;
   readonly timeout?: DurationMs;
   readonly attempts?: number;
   readonly classify?: ClassifyError;
@@ -101,36 +101,39 @@ interface ToolOptions<Request, Result> {
 const timeoutMsDefault = 10_000;
 const attemptsMaxDefault = 3;
 
-const base = <Request, Result>(name: string, options: ToolOptions<Request, Result>): ToolBase<Request, Result> => ({
+const base = <I extends z.ZodType, O extends z.ZodType>(
+  name: string,
+  options: ToolOptions<I, O>,
+): ToolBase<z.output<I>, z.output<O>> => ({
   name,
   version: options.version,
-  input: options.input,
-  output: options.output,
+  input: options.input as z.ZodType<z.output<I>>,
+  output: options.output as z.ZodType<z.output<O>>,
   timeoutMs: options.timeout ?? timeoutMsDefault,
   attemptsMax: options.attempts ?? attemptsMaxDefault,
   classify: options.classify,
 });
 
 /** A tool that changes nothing outside. Its failures may always be tried again. */
-export const readTool = <Request, Result>(
+export const readTool = <I extends z.ZodType, O extends z.ZodType>(
   name: string,
-  options: ToolOptions<Request, Result> & {
-    readonly execute: (request: Request, context: CallContext) => Promise<Result>;
+  options: ToolOptions<I, O> & {
+    readonly execute: (request: z.output<I>, context: CallContext) => Promise<z.output<O>>;
   },
-): ReadTool<Request, Result> => ({ ...base(name, options), effect: "read", execute: options.execute });
+): ReadTool<z.output<I>, z.output<O>> => ({ ...base(name, options), effect: "read", execute: options.execute });
 
 /** A tool that changes something outside. Everything the ledger needs to know about the other side is declared here. */
-export const writeTool = <Request extends Readonly<Record<string, unknown>>, Result>(
+export const writeTool = <I extends z.ZodType<Readonly<Record<string, unknown>>>, O extends z.ZodType>(
   name: string,
-  options: ToolOptions<Request, Result> & {
+  options: ToolOptions<I, O> & {
     readonly risk: Risk;
-    readonly downstream: Downstream<NoInfer<Request>, NoInfer<Result>>;
-    readonly semanticFields: readonly (keyof Request & string)[];
-    readonly externalRef?: (result: Result) => string;
+    readonly downstream: Downstream<z.output<I>, z.output<O>>;
+    readonly semanticFields: readonly (keyof z.output<I> & string)[];
+    readonly externalRef?: (result: z.output<O>) => string;
     readonly scope?: "run" | "workflow";
-    readonly execute: (request: Request, context: WriteCallContext) => Promise<Result>;
+    readonly execute: (request: z.output<I>, context: WriteCallContext) => Promise<z.output<O>>;
   },
-): WriteTool<Request, Result> => ({
+): WriteTool<z.output<I>, z.output<O>> => ({
   ...base(name, options),
   effect: "write",
   risk: options.risk,
