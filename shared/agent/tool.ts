@@ -34,8 +34,8 @@ export type Downstream<Request = never, Result = unknown> =
   | { readonly by: "query"; readonly settleMs: DurationMs; readonly lookup: Lookup<Request, Result> }
   | { readonly by: "none" };
 
-/** The other side dedupes by our key for `window`. `lookup` is asked once the window has passed. */
-export const byKey = <Request, Result>(options: {
+/** The other side dedupes by our key for `window`. `lookup` is asked once the window has passed; give its request a type. */
+export const byKey = <Request = unknown, Result = never>(options: {
   readonly window: DurationMs;
   readonly lookup?: Lookup<Request, Result>;
   readonly settle?: DurationMs;
@@ -46,14 +46,14 @@ export const byKey = <Request, Result>(options: {
   settleMs: options.settle ?? 0,
 });
 
-/** The other side can be asked; *not found* counts only after `settle`. Without a kill at the deadline a query alone can still double. */
+/** The other side can be asked, by a `lookup` whose request has a type; *not found* counts only after `settle`. Without a kill at the deadline a query alone can still double. */
 export const byQuery = <Request, Result>(options: {
   readonly settle: DurationMs;
   readonly lookup: Lookup<Request, Result>;
 }): Downstream<Request, Result> => ({ by: "query", settleMs: options.settle, lookup: options.lookup });
 
 /** Neither key nor query: an attempt without an answer is UNKNOWN at once, and a person decides. */
-export const none = <Request, Result>(): Downstream<Request, Result> => ({ by: "none" });
+export const none = (): Downstream<unknown, never> => ({ by: "none" });
 
 /** Says what an error of this tool means, where it knows better than the default. `undefined` leaves it to the default. */
 export type ClassifyError = (error: unknown) => FailureClass | undefined;

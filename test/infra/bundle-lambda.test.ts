@@ -43,6 +43,18 @@ describe("bundleLambda", () => {
     expect(await (await load(file)).handler({})).toEqual([]);
   });
 
+  it("gives an agent and the runtime the same copy of surefoot", async () => {
+    const runtimes = join(import.meta.dirname, "../../shared/faults/faults.ts");
+    const agent = write("a.ts", `import { OperationConflict } from "surefoot"; export default OperationConflict;`);
+    const entry = write(
+      "entry.ts",
+      `import agents from "surefoot:agents"; import { OperationConflict } from ${JSON.stringify(runtimes)};
+       export const handler = async () => agents[0] === OperationConflict;`,
+    );
+    const { file } = await bundleLambda({ entry, agentModules: [agent], outdir: outdir() });
+    expect(await (await load(file)).handler({})).toBe(true);
+  });
+
   it("keeps the names of functions and classes, which minifying would shorten", async () => {
     const entry = write(
       "entry.ts",
