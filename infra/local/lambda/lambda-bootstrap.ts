@@ -29,7 +29,7 @@ function describeFault(thrown: unknown): FaultReport {
 function serialize(result: unknown): string {
   try {
     // Undefined, functions and symbols have no JSON: a handler that returns nothing answers null.
-    return (JSON.stringify(result)) ?? "null";
+    return JSON.stringify(result) ?? "null";
   } catch (cause) {
     throw new Error("Unable to stringify response body", { cause });
   }

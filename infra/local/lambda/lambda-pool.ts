@@ -96,7 +96,7 @@ export function createLambdaPool(options: LambdaPoolOptions = {}): LambdaPool {
 /** An absent payload is an empty event, as on Lambda. */
 function toJson(payload: unknown): string | undefined {
   try {
-    return payload === undefined ? "{}" : (JSON.stringify(payload));
+    return payload === undefined ? "{}" : JSON.stringify(payload);
   } catch {
     return undefined;
   }
