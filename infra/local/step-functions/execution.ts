@@ -105,14 +105,14 @@ export class Execution {
     this.#run.history.add("ExecutionStarted", 0, {
       executionStartedEventDetails: { input, inputDetails: NOT_TRUNCATED, roleArn: LOCAL_ROLE_ARN },
     });
+    // The first state refers to event 0 and not to ExecutionStarted, as in the service's own histories.
+    const thread = new Thread(this.#run, this.#scope, 0);
     if (timeoutSeconds !== undefined) {
       this.#cancelTimeout = this.#ports.timers.set(
-        () => this.#conclude({ status: "TIMED_OUT" }, 0),
+        () => this.#conclude({ status: "TIMED_OUT" }, thread.lastEventId),
         timeoutSeconds * 1000,
       );
     }
-    // The first state refers to event 0 and not to ExecutionStarted, as in the service's own histories.
-    const thread = new Thread(this.#run, this.#scope, 0);
     void this.#go(thread);
   }
 

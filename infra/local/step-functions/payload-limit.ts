@@ -11,7 +11,7 @@ export function textWithinLimit(stateName: string, data: Json): string {
   if (bytes > PAYLOAD_BYTES_MAX) {
     throw new StateFailure(
       "States.DataLimitExceeded",
-      `The state/task '${stateName}' takes or returned data with a size exceeding the maximum number of bytes service limit: expected at most ${PAYLOAD_BYTES_MAX}, found ${bytes}`,
+      `The state/task '${stateName}' returned a result with a size exceeding the maximum number of bytes service limit: expected at most ${PAYLOAD_BYTES_MAX}, found ${bytes}`,
     );
   }
   return text;

@@ -192,7 +192,7 @@ describe("the history of an execution", () => {
     const run = await engine.start({ TimeoutSeconds: 5, ...oneState({ Type: "Wait", Seconds: 10, End: true }) });
     await engine.timers.advance(5_000);
     expect(await run.finished).toEqual({ status: "TIMED_OUT" });
-    expect(await run.eventTypes()).toEqual(["ExecutionStarted", "WaitStateEntered", "ExecutionTimedOut"]);
+    expect(await shape(run)).toEqual(["1<-0 ExecutionStarted", "2<-0 WaitStateEntered", "3<-2 ExecutionTimedOut"]);
     expect(engine.timers.waiting).toBe(0);
   });
 
