@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { FailureClass } from "../faults/failure-class.ts";
 import type { Risk } from "../ledger/ledger-entry.ts";
-import type { LookupAnswer } from "../operation/decide-recovery.ts";
 import type { DurationMs } from "./duration.ts";
 
 /** What a tool gets beside its request. */
@@ -14,6 +13,9 @@ export interface WriteCallContext extends CallContext {
   /** The operation id. Send it as the idempotency key; the model never sees it. */
   readonly idempotencyKey: string;
 }
+
+/** `cannot_tell`: the other side answered, but not with a yes or a no. */
+export type LookupAnswer<Result> = { readonly found: Result } | "not_found" | "cannot_tell";
 
 /** Asks the other side whether an operation happened. */
 export type Lookup<Request, Result> = (

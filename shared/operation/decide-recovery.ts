@@ -1,5 +1,5 @@
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
-import type { Downstream } from "../agent/tool.ts";
+import type { Downstream, LookupAnswer } from "../agent/tool.ts";
 
 /** What a re-entry does, by what the ledger says. */
 export type Recovery =
@@ -90,8 +90,6 @@ export type LookupVerdict<R> =
   | { readonly kind: "absent" }
   | { readonly kind: "come_back"; readonly atMs: number }
   | { readonly kind: "unknown"; readonly why: string };
-
-export type LookupAnswer<R> = { readonly found: R } | "not_found" | "cannot_tell";
 
 /** *Not found* counts only once `settleMs` has passed since the last attempt could have been in flight: a late commit is real. */
 export function judgeLookup<R>(

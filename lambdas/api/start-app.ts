@@ -1,0 +1,58 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import type { Agent } from "../../shared/agent/agent.ts";
+import { BadRequest } from "../../shared/faults/faults.ts";
+import type { Executions } from "../../shared/ports/executions.ts";
+import type { RunPorts } from "../../shared/run/ports.ts";
+import { startRun } from "../../shared/run/start-run.ts";
+import { jsonBody, refuseInOneShape } from "./problem.ts";
+
+/** The caller's name for the business task. No colon: operation ids are made of it. */
+export const WorkflowId = z
+  .string()
+  .regex(/^[A-Za-z0-9._/#@+=-]{1,128}$/u, "expected 1 to 128 of A-Z a-z 0-9 . _ / # @ + = - (no colon, no spaces)");
+
+const StartBody = z.strictObject({
+  agent: z.string(),
+  workflow_id: WorkflowId,
+  input: z.unknown(),
+  allow_new_run: z.boolean().default(false),
+});
+
+/** `POST /runs` starts a run, or returns the one that the workflow has. */
+export function createStartApp(
+  agents: readonly Agent[],
+  stateMachines: Readonly<Record<string, string>>,
+  ports: RunPorts & { readonly executions: Executions },
+): Hono {
+  const app = new Hono();
+  refuseInOneShape(app, ports.logger);
+  app.post("/runs", async (c) => {
+    const parsed = StartBody.safeParse(await jsonBody(c));
+    if (!parsed.success) throw new BadRequest("invalid_request", `${issuesOf(parsed.error)}. Nothing was started`);
+    const body = parsed.data;
+    const agent = agents.find((candidate) => candidate.name === body.agent);
+    const stateMachineArn = stateMachines[body.agent];
+    if (!agent || stateMachineArn === undefined) {
+      const known = agents.map((candidate) => candidate.name).join(", ");
+      throw new BadRequest("unknown_agent", `there is no agent "${body.agent}" here: expected one of ${known}`, 404);
+    }
+    const request = { workflowId: body.workflow_id, input: body.input, allowNewRun: body.allow_new_run };
+    const { run, created, sameInput } = await startRun(agent, stateMachineArn, request, ports);
+    return c.json(
+      {
+        run_id: run.run_id,
+        workflow_id: run.workflow_id,
+        agent: run.agent,
+        status: run.status,
+        created,
+        ...(!created && { same_input: sameInput }),
+      },
+      created ? 201 : 200,
+    );
+  });
+  return app;
+}
+
+export const issuesOf = (error: z.ZodError): string =>
+  error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`).join("; ");

@@ -1,0 +1,96 @@
+import { z } from "zod";
+
+/** Every environment name the Lambdas read, in one place: the CDK stack and the local runner set exactly these. */
+export const envNames = {
+  runsTable: "SUREFOOT_RUNS_TABLE",
+  ledgerTable: "SUREFOOT_LEDGER_TABLE",
+  /** One of the two: a bucket on AWS, a folder locally. */
+  payloadsBucket: "SUREFOOT_PAYLOADS_BUCKET",
+  payloadsFolder: "SUREFOOT_PAYLOADS_FOLDER",
+  /** Start only: JSON `{ [agent]: state machine or alias ARN }`. */
+  stateMachines: "SUREFOOT_STATE_MACHINES",
+  /** Read only: the agents' names, separated by commas. */
+  agentNames: "SUREFOOT_AGENT_NAMES",
+  /** Name of the agent whose nodes a step function runs, where the bundle has several. */
+  agent: "SUREFOOT_AGENT",
+  modelProvider: "SUREFOOT_MODEL_PROVIDER",
+  modelBaseUrl: "SUREFOOT_MODEL_BASE_URL",
+  modelApiKey: "SUREFOOT_MODEL_API_KEY",
+  /** JSON `{ [model name in the agent]: provider's model id }`, or one id for all. */
+  models: "SUREFOOT_MODELS",
+} as const;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting that is missing or wrong stops the function at its start, naming it. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+}
+
+export function readTables(env: Environment): { readonly runsTable: string; readonly ledgerTable: string } {
+  return {
+    runsTable: required(env, envNames.runsTable),
+    ledgerTable: required(env, envNames.ledgerTable),
+  };
+}
+
+export function readStateMachines(env: Environment): Readonly<Record<string, string>> {
+  return parseJson(env, envNames.stateMachines, z.record(z.string(), z.string()));
+}
+
+export const readAgentNames = (env: Environment): readonly string[] => required(env, envNames.agentNames).split(",");
+
+export const modelProviders = ["bedrock", "anthropic", "openai-compatible"] as const;
+
+export interface ModelSettings {
+  readonly provider: (typeof modelProviders)[number];
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly modelIdOf: (name: string) => string;
+}
+
+/** What Bedrock runs where nothing else is said. An inference profile id, so that any region of the profile may answer. */
+const bedrockModelDefault = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+
+export function readModelSettings(env: Environment): ModelSettings {
+  const provider = z.enum(modelProviders).safeParse(env[envNames.modelProvider] ?? "bedrock");
+  if (!provider.success) {
+    throw new SettingsError(
+      `${envNames.modelProvider}: expected one of ${modelProviders.join(", ")}, found "${env[envNames.modelProvider] ?? ""}"`,
+    );
+  }
+  const baseUrl = env[envNames.modelBaseUrl];
+  if (provider.data === "openai-compatible" && baseUrl === undefined) {
+    throw new SettingsError(
+      `${envNames.modelBaseUrl} is missing: an OpenAI-compatible endpoint has no default address`,
+    );
+  }
+  const text = env[envNames.models];
+  const byName = text?.startsWith("{") ? parseJson(env, envNames.models, z.record(z.string(), z.string())) : undefined;
+  const forAll = byName ? byName["default"] : (text ?? (provider.data === "bedrock" ? bedrockModelDefault : undefined));
+  return {
+    provider: provider.data,
+    baseUrl,
+    apiKey: env[envNames.modelApiKey],
+    modelIdOf: (name) => {
+      const id = byName?.[name] ?? forAll;
+      if (id === undefined) throw new SettingsError(`${envNames.models} names no model for "${name}"`);
+      return id;
+    },
+  };
+}
+
+function required(env: Environment, name: string): string {
+  const value = env[name];
+  if (value === undefined || value === "") throw new SettingsError(`${name} is not set`);
+  return value;
+}
+
+function parseJson<T>(env: Environment, name: string, schema: z.ZodType<T>): T {
+  const text = required(env, name);
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw new SettingsError(`${name} does not hold the JSON object it should`);
+  }
+}

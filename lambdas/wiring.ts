@@ -1,0 +1,54 @@
+import { S3Client } from "@aws-sdk/client-s3";
+import { SFNClient } from "@aws-sdk/client-sfn";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createDocumentClient } from "../shared/dynamo/dynamo-client.ts";
+import { dynamoLedgerStore } from "../shared/ledger/dynamo-ledger-store.ts";
+import { createLedger, type Ledger } from "../shared/ledger/ledger.ts";
+import type { LedgerStore } from "../shared/ledger/ledger-store.ts";
+import { folderPayloadStore } from "../shared/payloads/folder-payload-store.ts";
+import type { PayloadStore } from "../shared/payloads/payload-store.ts";
+import { s3PayloadStore } from "../shared/payloads/s3-payload-store.ts";
+import type { Executions, Waker } from "../shared/ports/executions.ts";
+import type { RunPorts } from "../shared/run/ports.ts";
+import { dynamoRunLog } from "../shared/runlog/dynamo-run-log.ts";
+import { sfnExecutions, sfnWaker } from "../shared/sfn/sfn-executions.ts";
+import { powertoolsLogger } from "./adapters/powertools-logger.ts";
+import { powertoolsMetrics } from "./adapters/powertools-metrics.ts";
+import { systemClock } from "./adapters/system-clock.ts";
+import { systemIds } from "./adapters/system-ids.ts";
+import { type Environment, envNames, readTables, SettingsError } from "./env.ts";
+
+/** The real ports, built once per process. */
+export interface Wiring extends RunPorts {
+  readonly ledger: Ledger;
+  readonly ledgerStore: LedgerStore;
+  readonly executions: Executions;
+  readonly waker: Waker;
+}
+
+export function wire(service: string, env: Environment): Wiring {
+  const client: DynamoDBDocumentClient = createDocumentClient();
+  const tables = readTables(env);
+  const sfn = new SFNClient({});
+  const ledgerStore = dynamoLedgerStore(client, tables.ledgerTable);
+  const time = { clock: systemClock, ids: systemIds };
+  return {
+    ...time,
+    log: dynamoRunLog({ client, table: tables.runsTable, ...time }),
+    ledgerStore,
+    ledger: createLedger({ store: ledgerStore, ...time }),
+    payloads: payloadStore(env),
+    metrics: powertoolsMetrics(service),
+    logger: powertoolsLogger(service),
+    executions: sfnExecutions(sfn),
+    waker: sfnWaker(sfn),
+  };
+}
+
+function payloadStore(env: Environment): PayloadStore {
+  const folder = env[envNames.payloadsFolder];
+  if (folder !== undefined) return folderPayloadStore(folder);
+  const bucket = env[envNames.payloadsBucket];
+  if (bucket === undefined) throw new SettingsError(`set ${envNames.payloadsBucket} or ${envNames.payloadsFolder}`);
+  return s3PayloadStore(new S3Client({}), bucket);
+}
