@@ -15,14 +15,7 @@ export async function attemptBranches(
   const group = parent.scope.child();
   const threads = branches.map(() => parent.fork(group));
   try {
-    const runs = branches.map(async (branch, index) => {
-      try {
-        return await runBranch(branch, input, threads[index] ?? parent.fork(group));
-      } catch (thrown) {
-        group.cancel();
-        throw thrown;
-      }
-    });
+    const runs = branches.map((branch, index) => runBranch(branch, input, threads[index] ?? parent.fork(group)));
     const results = await Promise.all(runs);
     parent.join(threads);
     parent.recordAside("ParallelStateSucceeded");

@@ -54,6 +54,22 @@ describe("a Parallel state", () => {
     expect(await eventTypes()).toEqual(before);
     expect(engine.timers.waiting).toBe(0);
   });
+  test("stops a branch between two states that take no time", async () => {
+    const engine = await startEngine();
+    const names = Array.from({ length: 50 }, (_, index) => `Pass ${index}`);
+    const states = names.map((name, index) => {
+      const next = names[index + 1];
+      return [name, { Type: "Pass", ...(next === undefined ? { End: true } : { Next: next }) }];
+    });
+    const long = { StartAt: "Pass 0", States: Object.fromEntries(states) };
+    const state = parallel({}, long, branch("Fails", { Type: "Fail", Error: "Broken" }));
+    const { finished, eventTypes } = await engine.start(oneState(state));
+    await finished;
+    await settled();
+    const types = await eventTypes();
+    expect(types.slice(-2)).toEqual(["ParallelStateFailed", "ExecutionFailed"]);
+    expect(types.filter((type) => type === "PassStateEntered").length).toBeLessThan(50);
+  });
   test("closes the token of a branch that it stops", async () => {
     const engine = await startEngine();
     const state = parallel(

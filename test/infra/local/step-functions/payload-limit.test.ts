@@ -50,11 +50,15 @@ describe("256 KiB of UTF-8", () => {
     expect(await finished).toMatchObject({ status: "SUCCEEDED" });
     expect(engine.lambda.calls).toHaveLength(0);
   });
-  test("bounds a result together with the input it is put into", async () => {
+  test("bounds a result together with the input it is put into, and that too is caught by its name", async () => {
     const engine = await startEngine();
-    const { finished } = await engine.start(oneState(task({ ResultPath: "$.result" })), { text: textOf(140_000) });
+    const state = task({ ResultPath: "$.result", Catch: [{ ...catchLimit, ResultPath: "$.text" }] });
+    const { finished } = await engine.start(oneState(state, caught), { text: textOf(140_000) });
     (await engine.lambda.next()).succeed(textOf(140_000));
-    expect(await finished).toMatchObject({ status: "FAILED", error: "States.DataLimitExceeded" });
+    expect(await finished).toMatchObject({
+      status: "SUCCEEDED",
+      output: expect.stringContaining('"Error":"States.DataLimitExceeded"'),
+    });
   });
   test("bounds the results of all branches together", async () => {
     const engine = await startEngine();

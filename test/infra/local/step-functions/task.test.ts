@@ -139,6 +139,30 @@ describe("a callback Task", () => {
     await expect(second).rejects.toMatchObject({ name: "TaskTimedOut" });
     expect(await run.finished).toEqual({ status: "SUCCEEDED", output: "1" });
   });
+  test("refuses a second answer even while its function still runs", async () => {
+    const engine = await startEngine();
+    const { finished } = await engine.start(oneState(callbackTask()));
+    const call = await engine.lambda.next();
+    const taskToken = tokenIn(call.payload);
+    await engine.sfn.send(new SendTaskSuccessCommand({ taskToken, output: "1" }));
+    const second = engine.sfn.send(new SendTaskFailureCommand({ taskToken, error: "Late" }));
+    await expect(second).rejects.toMatchObject({ name: "TaskTimedOut" });
+    call.succeed();
+    expect(await finished).toEqual({ status: "SUCCEEDED", output: "1" });
+  });
+  test("that timed out while its function ran takes no notice of the function's return", async () => {
+    const engine = await startEngine();
+    const catches = [{ ErrorEquals: ["States.Timeout"], Next: "Pause" }];
+    const definition = oneState(callbackTask({ TimeoutSeconds: 1, Catch: catches }), {
+      Pause: { Type: "Wait", Seconds: 60, End: true },
+    });
+    const { eventTypes } = await engine.start(definition);
+    const call = await engine.lambda.next();
+    await engine.timers.advance(1_000);
+    call.succeed();
+    await settled();
+    expect((await eventTypes()).slice(-3)).toEqual(["TaskTimedOut", "TaskStateExited", "WaitStateEntered"]);
+  });
   test("has a new token for every attempt, and the old one is refused", async () => {
     const engine = await startEngine();
     await engine.start(oneState(callbackTask({ Retry: [{ ErrorEquals: ["A"] }] })));
