@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type ApprovalView, days, defineAgent } from "../../../shared/index.ts";
+import { type ApprovalView, days, defineAgent, seconds } from "../../../shared/index.ts";
 import { draftPrompt, finalizePrompt, planPrompt } from "./prompts.ts";
 import { Draft, Plan, RefundTicket, Summary } from "./schemas.ts";
 import {
@@ -14,6 +14,9 @@ import {
 
 /** Refunds above this are approved by a person. Cents. */
 export const reviewAboveCents = 5_000;
+
+/** Short answers: one that takes longer will not come. It also bounds how long a dead invocation's lease stays live. */
+const modelTimeout = seconds(20);
 
 interface Drafted {
   readonly order: Order;
@@ -52,9 +55,9 @@ async function stillRefundable(request: RefundRequest): Promise<true | string> {
 
 /** Answers a refund ticket: plans, looks the order up, drafts, has larger amounts approved, refunds once, mails once, and sums up. */
 export default defineAgent("refund-agent", { version: 1, input: RefundTicket })
-  .model("plan", { prompt: planPrompt, output: Plan })
+  .model("plan", { prompt: planPrompt, output: Plan, timeout: modelTimeout })
   .read("order", { tool: lookupOrder, with: ({ input }) => ({ paymentId: input.paymentId }) })
-  .model("draft", { prompt: draftPrompt, output: Draft })
+  .model("draft", { prompt: draftPrompt, output: Draft, timeout: modelTimeout })
   .approval("review", {
     of: "refund",
     when: ({ draft }) => draft.amountCents > reviewAboveCents,
@@ -79,5 +82,5 @@ export default defineAgent("refund-agent", { version: 1, input: RefundTicket })
     businessKey: ({ order }) => `refund-mail/${order.id}`,
   })
   .read("verify", { tool: lookupRefund, with: ({ refund }) => ({ refundId: refund.id }) })
-  .model("finalize", { prompt: finalizePrompt, output: Summary })
+  .model("finalize", { prompt: finalizePrompt, output: Summary, timeout: modelTimeout })
   .end();

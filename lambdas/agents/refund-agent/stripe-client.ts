@@ -11,7 +11,7 @@ export function stripeClient(signal: AbortSignal): Stripe {
     ...(stripeBaseUrl !== undefined && addressOf(stripeBaseUrl)),
     maxNetworkRetries: 0,
     telemetry: false,
-    httpClient: Stripe.createFetchHttpClient((input: RequestInfo | URL, init?: RequestInit) =>
+    httpClient: Stripe.createFetchHttpClient((...[input, init]: Parameters<typeof fetch>) =>
       fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal }),
     ),
   });

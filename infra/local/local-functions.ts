@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { type CompiledAgent } from "../../shared/index.ts";
+import { envNames } from "../../lambdas/env.ts";
+import { bundleLambda } from "../bundle-lambda.ts";
+import { lambdaEntry, type LambdaEntry } from "../lambda-entry.ts";
+import { functionArn } from "./lambda/function-name.ts";
+import type { LambdaDefinition } from "./lambda/lambda-definition.ts";
+
+const region = "us-east-1";
+/** Functions without agent code: a few reads and writes. */
+const platformTimeoutMs = 15_000;
+
+export const localFunctionArn = (name: string): string => functionArn(region, { name });
+export const stepFunctionName = (agent: string): string => `step-${agent}`;
+
+/** An agent to run, where its module lies, and what its tools find in their environment. */
+export interface LocalAgent {
+  readonly compiled: CompiledAgent;
+  readonly modulePath: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface LocalFunctionSettings {
+  readonly bundlesFolder: string;
+  readonly payloadsFolder: string;
+  readonly dynamoEndpoint: string;
+  readonly stepFunctionsEndpoint: string;
+  readonly stepTimeoutMs: number;
+}
+
+/** Bundles every function of the stack, the same way as for AWS, with endpoints that lead to this machine. */
+export async function localFunctions(
+  agents: readonly LocalAgent[],
+  stateMachines: Readonly<Record<string, string>>,
+  settings: LocalFunctionSettings,
+): Promise<readonly LambdaDefinition[]> {
+  const base = {
+    [envNames.runsTable]: "runs",
+    [envNames.ledgerTable]: "ledger",
+    [envNames.payloadsFolder]: settings.payloadsFolder,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    AWS_ENDPOINT_URL_DYNAMODB: settings.dynamoEndpoint,
+    AWS_ENDPOINT_URL_SFN: settings.stepFunctionsEndpoint,
+    POWERTOOLS_METRICS_NAMESPACE: "Surefoot",
+  };
+  const define = async (
+    name: string,
+    entry: LambdaEntry,
+    timeoutMs: number,
+    environment: Readonly<Record<string, string>> = {},
+    agentModules: string[] = [],
+  ): Promise<LambdaDefinition> => {
+    const bundle = await bundleLambda({
+      entry: lambdaEntry(entry),
+      agentModules,
+      outdir: join(settings.bundlesFolder, name),
+    });
+    return { name, bundleFile: bundle.file, environment: { ...base, ...environment }, timeoutMs, memoryMb: 512 };
+  };
+  const modules = agents.map((agent) => agent.modulePath);
+  return Promise.all([
+    ...agents.map((agent) =>
+      define(stepFunctionName(agent.compiled.name), "step", settings.stepTimeoutMs, agent.environment, [
+        agent.modulePath,
+      ]),
+    ),
+    define("wait", "wait", platformTimeoutMs),
+    define("settle", "settle", platformTimeoutMs),
+    define("start", "start", platformTimeoutMs, { [envNames.stateMachines]: JSON.stringify(stateMachines) }, modules),
+    define("read", "read", platformTimeoutMs, {
+      [envNames.agentNames]: agents.map((agent) => agent.compiled.name).join(","),
+    }),
+    define("decide", "decide", platformTimeoutMs),
+  ]);
+}

@@ -1,0 +1,183 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { SFNClient } from "@aws-sdk/client-sfn";
+import { apiRoutes } from "../../lambdas/api-routes.ts";
+import { systemClock } from "../../lambdas/adapters/system-clock.ts";
+import { systemIds } from "../../lambdas/adapters/system-ids.ts";
+import { createDocumentClient } from "../../shared/dynamo/dynamo-client.ts";
+import {
+  compileAgent,
+  type CompileSettings,
+  compileSettingsDefault,
+  ledgerTable,
+  runsTable,
+} from "../../shared/index.ts";
+import type { Metrics } from "../../shared/metrics/metrics.ts";
+import { folderPayloadStore } from "../../shared/payloads/folder-payload-store.ts";
+import type { Logger } from "../../shared/ports/logger.ts";
+import { resumeRun } from "../../shared/run/resume-run.ts";
+import { dynamoRunLog } from "../../shared/runlog/dynamo-run-log.ts";
+import { sfnExecutions } from "../../shared/sfn/sfn-executions.ts";
+import { startLocalDynamo } from "./dynamo/local-dynamo.ts";
+import { startHttpApi } from "./http-api/http-api.ts";
+import { createLambdaPool, type LambdaPool } from "./lambda/lambda-pool.ts";
+import { loadAgents } from "./load-agents.ts";
+import { type LocalAgent, localFunctionArn, localFunctions, stepFunctionName } from "./local-functions.ts";
+import { stateMachineArn } from "./step-functions/arn.ts";
+import { startStepFunctionsEndpoint } from "./step-functions/step-functions-endpoint.ts";
+import { StepFunctionsService } from "./step-functions/step-functions-service.ts";
+
+/** Locally a person watches: an invocation that died is taken up again after its lease, and the lease follows this. Whole seconds. */
+export const localStepTimeoutSeconds = 25;
+
+export interface LocalRunnerOptions {
+  /** Everything lies here: tables, payloads, bundles, logs. */
+  readonly folder: string;
+  readonly agents: readonly { readonly modulePath: string; readonly environment?: Readonly<Record<string, string>> }[];
+  /** @default a free one */
+  readonly port?: number;
+  /** @default as on AWS */
+  readonly settings?: Partial<CompileSettings>;
+  /** Where the functions find DynamoDB, given where it is: a drill puts a proxy between. @default straight */
+  readonly dynamoEndpointFor?: (endpoint: string) => Promise<string>;
+  /** One line per thing worth saying. @default nobody */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface LocalRunner {
+  /** Of the HTTP API. */
+  readonly url: string;
+  readonly lambdas: LambdaPool;
+  readonly stepFunctions: StepFunctionsService;
+  readonly stepFunctionsEndpoint: string;
+  readonly dynamoEndpoint: string;
+  /** Runs taken up again from the log when it started. */
+  readonly resumed: readonly string[];
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs agents on this machine: the compiled states and the bundled Lambdas, each in its own process, over real protocols. Whatever was
+ * running when the last runner died goes on from the log.
+ */
+export async function startLocalRunner(options: LocalRunnerOptions): Promise<LocalRunner> {
+  const folder = resolve(options.folder);
+  const payloadsFolder = join(folder, "payloads");
+  mkdirSync(payloadsFolder, { recursive: true });
+  const settings: CompileSettings = {
+    ...compileSettingsDefault,
+    stepTimeoutSeconds: localStepTimeoutSeconds,
+    ...options.settings,
+  };
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const loaded = await loadAgents(
+      options.agents.map((agent) => agent.modulePath),
+      folder,
+    );
+    const agents: LocalAgent[] = loaded.map((agent, index) => ({
+      compiled: compileAgent(agent, settings),
+      modulePath: options.agents[index]?.modulePath ?? "",
+      environment: options.agents[index]?.environment ?? {},
+    }));
+    const dynamo = await startLocalDynamo({ path: join(folder, "dynamo"), tables: [runsTable, ledgerTable] });
+    stops.push(() => dynamo.stop());
+    const pool = createLambdaPool({ logsDir: join(folder, "logs") });
+    stops.push(() => pool.stop());
+    const service = new StepFunctionsService({ invokeLambda: (name, payload) => pool.invoke(name, payload) });
+    const engine = await startStepFunctionsEndpoint(service);
+    stops.push(() => engine.close());
+
+    const stateMachines = createStateMachines(agents, service);
+    const functions = await localFunctions(agents, stateMachines, {
+      bundlesFolder: join(folder, "bundles"),
+      payloadsFolder,
+      dynamoEndpoint: (await options.dynamoEndpointFor?.(dynamo.endpoint)) ?? dynamo.endpoint,
+      stepFunctionsEndpoint: engine.url,
+      stepTimeoutMs: settings.stepTimeoutSeconds * 1_000,
+    });
+    for (const definition of functions) pool.register(definition);
+
+    const resumed = await resumeOpenRuns(agents, dynamo.endpoint, engine.url, payloadsFolder, options.onLine);
+    const api = await startHttpApi({
+      port: options.port ?? 0,
+      routes: apiRoutes,
+      invoke: (name, payload) => pool.invoke(name, payload),
+    });
+    stops.push(() => api.stop());
+    return {
+      url: api.url,
+      lambdas: pool,
+      stepFunctions: service,
+      stepFunctionsEndpoint: engine.url,
+      dynamoEndpoint: dynamo.endpoint,
+      resumed,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function createStateMachines(agents: readonly LocalAgent[], service: StepFunctionsService): Record<string, string> {
+  return Object.fromEntries(
+    agents.map(({ compiled }) => {
+      const text = JSON.stringify(compiled.definition)
+        .replaceAll("${StepFunctionArn}", localFunctionArn(stepFunctionName(compiled.name)))
+        .replaceAll("${WaitFunctionArn}", localFunctionArn("wait"))
+        .replaceAll("${SettleFunctionArn}", localFunctionArn("settle"));
+      service.createStateMachine({
+        name: compiled.name,
+        definition: text,
+        roleArn: "arn:aws:iam::000000000000:role/local",
+      });
+      return [compiled.name, stateMachineArn(compiled.name)];
+    }),
+  );
+}
+
+/** Executions live in memory: every open run of the last runner is taken up again. One that a person must mend first stays parked. */
+async function resumeOpenRuns(
+  agents: readonly LocalAgent[],
+  dynamoEndpoint: string,
+  stepFunctionsEndpoint: string,
+  payloadsFolder: string,
+  onLine: ((line: string) => void) | undefined,
+): Promise<readonly string[]> {
+  const aws = { region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
+  const client = createDocumentClient({ ...aws, endpoint: dynamoEndpoint });
+  const sfn = new SFNClient({ ...aws, endpoint: stepFunctionsEndpoint });
+  const time = { clock: systemClock, ids: systemIds };
+  const log = dynamoRunLog({ client, table: runsTable.name, ...time });
+  const ports = {
+    ...time,
+    log,
+    payloads: folderPayloadStore(payloadsFolder),
+    metrics: silentMetrics,
+    logger: silentLogger,
+    executions: sfnExecutions(sfn),
+  };
+  const resumed: string[] = [];
+  try {
+    for (const run of await log.listOpenRuns()) {
+      const agent = agents.find(({ compiled }) => compiled.name === run.agent);
+      const waitsForPerson = run.status === "PARKED" && run.waiting_for === undefined;
+      if (!agent || waitsForPerson) continue;
+      const outcome = await resumeRun(run.run_id, agent.compiled.entry, ports);
+      if (outcome.resumed) resumed.push(run.run_id);
+      else onLine?.(outcome.why);
+    }
+  } finally {
+    client.destroy();
+    sfn.destroy();
+  }
+  return resumed;
+}
+
+/** The runner itself has no metrics stream; the functions print theirs to their logs. */
+const silentMetrics: Metrics = { add: () => undefined };
+const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
