@@ -2,7 +2,7 @@ import type { Fault, FaultRecord } from "../faults/fault.ts";
 import { type Clock, isoTime } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { PackedValue } from "../payloads/claim-check.ts";
-import type { LedgerEntry, Resolution } from "./ledger-entry.ts";
+import type { LedgerEntry, OperationStatus, Resolution } from "./ledger-entry.ts";
 import type { EntryWrite, LedgerStore } from "./ledger-store.ts";
 import { type EntryPatch, nextEntry, type TransitionName, transitions } from "./ledger-transitions.ts";
 
@@ -30,7 +30,7 @@ export interface Success {
   readonly externalRef: string | undefined;
 }
 
-/** How a success was recorded. `late` and `second` contradict something and are shown. */
+/** How a success was recorded. `late` and `second` contradict what was recorded before them and are shown. */
 export interface Committed {
   readonly entry: LedgerEntry;
   readonly how: "committed" | "same" | "late" | "second";
@@ -71,7 +71,7 @@ const commitAttemptsMax = 10;
 export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
   const now = () => isoTime(clock.nowMs());
 
-  function move(from: LedgerEntry, name: TransitionName, patch: EntryPatch): Promise<EntryWrite> {
+  async function move(from: LedgerEntry, name: TransitionName, patch: EntryPatch): Promise<EntryWrite> {
     const next = nextEntry(from, name, patch, { at: now(), writeId: ids.next() });
     return store.replace(next, {
       status: from.status,
@@ -177,7 +177,7 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
   };
 
   async function late(found: LedgerEntry, success: Success): Promise<Committed | "moved"> {
-    const decided = found.status !== "STARTED";
+    const contradicts = saysItDidNotHappen.includes(found.status);
     const contradiction = {
       kind: "late_success" as const,
       status_then: found.status,
@@ -187,9 +187,10 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
     };
     const written = await move(found, "commitLate", {
       ...succeeded(success),
-      ...(decided && { contradictions: [...(found.contradictions ?? []), definedOf(contradiction)] }),
+      ...(contradicts && { contradictions: [...(found.contradictions ?? []), definedOf(contradiction)] }),
     });
-    return written.held ? { entry: written.entry, how: "late" } : "moved";
+    if (!written.held) return "moved";
+    return { entry: written.entry, how: contradicts ? "late" : "committed" };
   }
 
   async function second(found: LedgerEntry, success: Success): Promise<Committed | "moved"> {
@@ -211,6 +212,9 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
     return written.held ? { entry: written.entry, how: "second" } : "moved";
   }
 }
+
+/** STARTED and UNKNOWN leave open whether it happened: a late success answers them, and contradicts nothing. */
+const saysItDidNotHappen: readonly OperationStatus[] = ["PENDING", "FAILED_RETRYABLE", "FAILED_FINAL"];
 
 const inDoubt = (error: FaultRecord): EntryPatch => ({ error, may_have_applied: true, lease_until: undefined });
 
