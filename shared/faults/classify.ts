@@ -13,8 +13,12 @@ export interface Classified {
 
 /** Causes are followed this deep: SDKs wrap the socket's error once or twice. */
 const causeDepthMax = 5;
+/** Characters of a code: it goes into records, and a hostile one must not outgrow them. */
+const codeCharsMax = 100;
+/** A `retry-after` beyond this is cut. Step Functions ends an execution after a year; a floor past the calendar's end could not be stored. */
+const retryAfterMsMax = 365 * 24 * 3_600_000;
 
-/** Never reached the other side. From Node's system error codes. */
+/** Never reached the other side, unless an open connection says so. From Node's system error codes. */
 const neverConnected = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -23,21 +27,33 @@ const neverConnected = new Set([
   "ENETUNREACH",
   "CERT_HAS_EXPIRED",
 ]);
+/** A lost route also ends open connections with these codes, and then the request may have left. */
+const onOpenConnection = new Set<unknown>(["read", "write"]);
 
 /**
  * Total and pessimistic: an unfamiliar error is `unknown`, which for a write means that it may have happened.
  * 409 is unknown too: it often says that an earlier attempt is still at work.
  */
 export function classifyError(error: unknown): Classified {
-  if (isFault(error)) return ofFault(error);
+  try {
+    return isFault(error) ? ofFault(error) : ofForeign(error);
+  } catch {
+    // A getter or proxy that throws when it is looked at.
+    return { failureClass: "unknown", code: "unreadable", httpStatus: undefined, retryAfterMs: undefined };
+  }
+}
+
+function ofForeign(error: unknown): Classified {
   const chain = causesOf(error);
   const status = first(chain, statusOf);
   const retryAfterMs = first(chain, retryAfterOf);
   const code = first(chain, codeOf);
+  const neverSent =
+    code !== undefined && neverConnected.has(code) && !chain.some((bag) => onOpenConnection.has(bag["syscall"]));
   if (status !== undefined) {
     return { failureClass: classOfStatus(status), code: `http_${status}`, httpStatus: status, retryAfterMs };
   }
-  if (code !== undefined && neverConnected.has(code)) {
+  if (neverSent) {
     return { failureClass: "retryable", code: code.toLowerCase(), httpStatus: undefined, retryAfterMs };
   }
   return { failureClass: "unknown", code: code?.toLowerCase() ?? nameOf(error), httpStatus: undefined, retryAfterMs };
@@ -81,20 +97,28 @@ function first<T>(chain: readonly Bag[], read: (bag: Bag) => T | undefined): T |
 function statusOf(bag: Bag): number | undefined {
   const metadata = bag["$metadata"];
   const candidates = [bag["statusCode"], bag["status"], isBag(metadata) ? metadata["httpStatusCode"] : undefined];
-  return candidates.find((value): value is number => typeof value === "number" && value >= 100 && value <= 599);
+  return candidates.find(isStatus);
 }
+const isStatus = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 100 && value <= 599;
 
-const codeOf = (bag: Bag): string | undefined => (typeof bag["code"] === "string" ? bag["code"] : undefined);
+const codeOf = (bag: Bag): string | undefined => textOf(bag["code"]);
 
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : `thrown_${typeof error}`);
+const nameOf = (error: unknown): string =>
+  (error instanceof Error ? textOf(error.name) : undefined) ?? `thrown_${typeof error}`;
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value.slice(0, codeCharsMax) : undefined;
 
 /** Seconds only: the HTTP date form needs the other side's clock. */
 function retryAfterOf(bag: Bag): number | undefined {
   for (const headers of [bag["headers"], bag["responseHeaders"], bag["rawHeaders"]]) {
     if (!isBag(headers)) continue;
-    const value = headers instanceof Headers ? headers.get("retry-after") : headers["retry-after"];
-    const secondsAsked = Number(value ?? Number.NaN);
-    if (Number.isFinite(secondsAsked) && secondsAsked >= 0) return secondsAsked * 1_000;
+    const header = headers instanceof Headers ? headers.get("retry-after") : headers["retry-after"];
+    const value: unknown = Array.isArray(header) ? header[0] : header;
+    const isNumber = typeof value === "number" || (typeof value === "string" && value.trim() !== "");
+    const secondsAsked = isNumber ? Number(value) : Number.NaN;
+    if (Number.isFinite(secondsAsked) && secondsAsked >= 0) return Math.min(secondsAsked * 1_000, retryAfterMsMax);
   }
   return undefined;
 }

@@ -20,8 +20,19 @@ export const FaultRecord = z.object({
 });
 export type FaultRecord = z.infer<typeof FaultRecord>;
 
-/** Characters of a message that are stored: enough for a provider's answer, far below the item limit. */
-const messageCharsMax = 2_000;
+/** Characters of a text that are stored: enough for a provider's answer, far below the item limit. */
+const storedCharsMax = 2_000;
+
+/** Cut without leaving half a character: DynamoDB stores UTF-8, which has no word for it. */
+const cut = (text: string): string =>
+  text.length <= storedCharsMax ? text : text.slice(0, storedCharsMax).replace(/[\uD800-\uDBFF]$/, "");
+
+/** A fact in a form that a table takes: DynamoDB's client refuses NaN, infinities and integers it cannot hold exactly. */
+function storedFact(fact: FaultFacts[string]): FaultFacts[string] {
+  if (typeof fact === "string") return cut(fact);
+  if (typeof fact === "boolean") return fact;
+  return Math.abs(fact) <= Number.MAX_SAFE_INTEGER ? fact : String(fact);
+}
 
 /**
  * The one base of everything this package throws on purpose. Callers branch on `code`; a subclass exists only where it is caught.
@@ -46,8 +57,8 @@ export class Fault extends Error {
     return {
       code: this.code,
       failure_class: this.failureClass,
-      message: this.message.slice(0, messageCharsMax),
-      facts: { ...this.facts },
+      message: cut(this.message),
+      facts: Object.fromEntries(Object.entries(this.facts).map(([name, fact]) => [name, storedFact(fact)])),
     };
   }
 
