@@ -1,0 +1,108 @@
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
+import {
+  HttpApi,
+  HttpMethod,
+  HttpNoneAuthorizer,
+  HttpStage,
+  LogGroupLogDestination,
+  type ThrottleSettings,
+} from "aws-cdk-lib/aws-apigatewayv2";
+import { HttpIamAuthorizer } from "aws-cdk-lib/aws-apigatewayv2-authorizers";
+import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
+import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Construct, type Node } from "constructs";
+import { type ApiFunction, apiRoutes } from "../lambdas/api-routes.ts";
+import { contextFlag, contextKeys } from "./context.ts";
+import type { PlatformFunction } from "./platform-function.ts";
+import { vendedLogName } from "./vended-log-name.ts";
+
+/** `none-local-only` is for emulators on this machine: anybody who reaches the API may start runs and decide approvals. */
+export type ApiAuth = (typeof apiAuths)[number];
+const apiAuths = ["iam", "none-local-only"] as const;
+
+/** @throws Error for any other text. */
+export function apiAuthOf(text: string): ApiAuth {
+  const auth = apiAuths.find((candidate) => candidate === text);
+  if (auth) return auth;
+  throw new Error(`auth: expected one of ${apiAuths.join(", ")}, found "${text}"`);
+}
+
+export interface AgentApiProps {
+  readonly functions: Readonly<Record<ApiFunction, PlatformFunction>>;
+  /** @default iam: callers sign their requests */
+  readonly auth?: ApiAuth;
+  /** Every run costs model calls. @default 100 requests a second, bursts of 200 */
+  readonly throttle?: ThrottleSettings;
+  /** @default three months */
+  readonly logRetention?: RetentionDays;
+}
+
+/** API Gateway gives up after 30 s; the function ends first, so that its own log says why. */
+export const apiTimeout = Duration.seconds(29);
+
+/** No query strings and no bodies: they may hold what a customer wrote. */
+const accessLogFormat = AccessLogFormat.custom(
+  JSON.stringify({
+    request_id: "$context.requestId",
+    at: "$context.requestTime",
+    route: "$context.routeKey",
+    status: "$context.status",
+    latency_ms: "$context.responseLatency",
+    caller: "$context.identity.userArn",
+    source_ip: "$context.identity.sourceIp",
+    error: "$context.error.responseType",
+    integration_error: "$context.integrationErrorMessage",
+  }),
+);
+
+/** The HTTP API, from the same route table as the local server. */
+export class AgentApi extends Construct {
+  readonly api: HttpApi;
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, props: AgentApiProps) {
+    super(scope, id);
+    const auth = props.auth ?? "iam";
+    refuseOpenApi(this.node, auth);
+    this.api = new HttpApi(this, "HttpApi", {
+      description: "Surefoot: start runs, look at them, decide approvals",
+      createDefaultStage: false,
+      defaultAuthorizer: auth === "iam" ? new HttpIamAuthorizer() : new HttpNoneAuthorizer(),
+    });
+    const stage = new HttpStage(this, "Stage", {
+      httpApi: this.api,
+      stageName: "$default",
+      autoDeploy: true,
+      throttle: props.throttle ?? { rateLimit: 100, burstLimit: 200 },
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(
+          new LogGroup(this, "AccessLog", {
+            logGroupName: vendedLogName(this, "apigateway"),
+            retention: props.logRetention ?? RetentionDays.THREE_MONTHS,
+            removalPolicy: RemovalPolicy.DESTROY,
+          }),
+        ),
+        format: accessLogFormat,
+      },
+    });
+    this.url = stage.url;
+
+    const integrations = {
+      start: new HttpLambdaIntegration("Start", props.functions.start.function),
+      read: new HttpLambdaIntegration("Read", props.functions.read.function),
+      decide: new HttpLambdaIntegration("Decide", props.functions.decide.function),
+    } satisfies Record<ApiFunction, HttpLambdaIntegration>;
+    for (const { method, path, functionName } of apiRoutes) {
+      this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: integrations[functionName] });
+    }
+  }
+}
+
+function refuseOpenApi(node: Node, auth: ApiAuth): void {
+  if (auth === "iam" || contextFlag(node, contextKeys.local, false)) return;
+  throw new Error(
+    `${node.path}: an API without authorization would let anybody start runs and decide approvals, found auth "${auth}": ` +
+      `use "iam", or for an emulator on this machine say so with -c ${contextKeys.local}=true`,
+  );
+}

@@ -1,0 +1,153 @@
+import { CfnOutput, Duration, Stack, type StackProps } from "aws-cdk-lib";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import type { RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { Construct } from "constructs";
+import type { ApiFunction } from "../lambdas/api-routes.ts";
+import { envNames } from "../lambdas/env.ts";
+import { AgentApi, type ApiAuth, apiTimeout } from "./agent-api.ts";
+import { AgentStore } from "./agent-store.ts";
+import type { FunctionEntry } from "./bundled-code.ts";
+import { DurableAgent, type DurableAgentProps } from "./durable-agent.ts";
+import { PlatformFunction } from "./platform-function.ts";
+import { storeAccess } from "./store-access.ts";
+
+export interface DeployedAgent extends Pick<
+  DurableAgentProps,
+  "agent" | "settings" | "environment" | "secrets" | "bedrockModelArns" | "memoryMb"
+> {
+  /** Path of the module whose default export is `agent`. */
+  readonly modulePath: string;
+}
+
+export interface AgentStackProps extends Omit<StackProps, "stackName" | "terminationProtection"> {
+  /** At least one; their names differ. */
+  readonly agents: readonly DeployedAgent[];
+  /** Part of every name, so that stages of one account do not meet. In `prod`, deleting the stack or a table takes a second decision. */
+  readonly stage: string;
+  /** @default iam */
+  readonly auth?: ApiAuth;
+  /** @default a customer managed key of the stack's own */
+  readonly encryptionKey?: IKey;
+  /** X-Ray. @default true */
+  readonly tracing?: boolean;
+  /** @default three months */
+  readonly logRetention?: RetentionDays;
+  /** @default context `surefoot:stateMachineVersions`, else true */
+  readonly stateMachineVersions?: boolean;
+}
+
+/** Wait and settle make a few reads and writes; the states give them a minute, and they end first. */
+const platformTimeout = Duration.seconds(45);
+
+/** Agents, their store and their HTTP API: everything of one stage. */
+export class AgentStack extends Stack {
+  readonly store: AgentStore;
+  readonly agents: readonly DurableAgent[];
+  readonly api: AgentApi;
+  readonly #props: AgentStackProps;
+
+  constructor(scope: Construct, id: string, props: AgentStackProps) {
+    const { agents, stage, auth, encryptionKey, tracing, logRetention, stateMachineVersions, ...stackProps } = props;
+    checkStage(stage);
+    checkAgents(agents);
+    const isProd = stage === "prod";
+    super(scope, id, { ...stackProps, stackName: `surefoot-${stage}`, terminationProtection: isProd });
+    this.#props = props;
+    this.store = new AgentStore(this, "Store", {
+      deletionProtection: isProd,
+      ...(encryptionKey && { encryptionKey }),
+    });
+
+    const wait = this.#platformFunction("wait", "Wait", platformTimeout);
+    const settle = this.#platformFunction("settle", "Settle", platformTimeout);
+    this.agents = agents.map(
+      ({ modulePath, ...agent }) =>
+        new DurableAgent(this, agent.agent.name, {
+          ...agent,
+          ...this.#common(),
+          agentModule: modulePath,
+          store: this.store,
+          wait,
+          settle,
+          ...(stateMachineVersions !== undefined && { stateMachineVersions }),
+        }),
+    );
+
+    const functions = this.#apiFunctions();
+    this.api = new AgentApi(this, "Api", {
+      functions,
+      ...(auth && { auth }),
+      ...(logRetention !== undefined && { logRetention }),
+    });
+    this.#outputs();
+  }
+
+  #apiFunctions(): Readonly<Record<ApiFunction, PlatformFunction>> {
+    // Checks a run's input against the agent's schema, so it carries all agents.
+    const start = this.#platformFunction("start", "Start", apiTimeout, {
+      agentModules: this.#props.agents.map(({ modulePath }) => modulePath),
+      environment: {
+        [envNames.stateMachines]: this.toJsonString(
+          Object.fromEntries(this.agents.map(({ compiled, startArn }) => [compiled.name, startArn])),
+        ),
+      },
+    });
+    const read = this.#platformFunction("read", "Read", apiTimeout, {
+      environment: { [envNames.agentNames]: this.agents.map(({ compiled }) => compiled.name).join(",") },
+    });
+    const decide = this.#platformFunction("decide", "Decide", apiTimeout);
+    for (const agent of this.agents) {
+      agent.allowStart(start);
+      agent.allowAnswer(decide);
+    }
+    return { start, read, decide };
+  }
+
+  #platformFunction(
+    entry: FunctionEntry,
+    id: string,
+    timeout: Duration,
+    more: { readonly agentModules?: readonly string[]; readonly environment?: Readonly<Record<string, string>> } = {},
+  ): PlatformFunction {
+    const fn = new PlatformFunction(this, id, { entry, timeout, ...more, ...this.#common() });
+    this.store.bindTo(fn, storeAccess[entry]);
+    return fn;
+  }
+
+  #common() {
+    const { tracing, logRetention } = this.#props;
+    return { ...(tracing !== undefined && { tracing }), ...(logRetention !== undefined && { logRetention }) };
+  }
+
+  #outputs(): void {
+    const { runs, ledger, payloads, key } = this.store;
+    const output = (id: string, value: string, description: string) => new CfnOutput(this, id, { value, description });
+    output("ApiUrl", this.api.url, "Where runs are started, looked at and decided");
+    output("RunsTableName", runs.table.tableName, "The run log");
+    output("LedgerTableName", ledger.table.tableName, "The ledger of operations");
+    output("PayloadsBucketName", payloads.bucket.bucketName, "Values too large for a table");
+    output(
+      "KeptAfterDestroy",
+      [
+        `aws dynamodb delete-table --table-name ${runs.table.tableName}`,
+        `aws dynamodb delete-table --table-name ${ledger.table.tableName}`,
+        `aws s3 rb s3://${payloads.bucket.bucketName} --force`,
+        `aws kms schedule-key-deletion --key-id ${key.keyId}`,
+      ].join(" && "),
+      "cdk destroy keeps the data and its key. Note this down before: it deletes them for good",
+    );
+  }
+}
+
+/** Short and plain, because it becomes part of names with limits of their own. */
+function checkStage(stage: string): void {
+  if (/^[a-z][a-z0-9-]{0,19}$/u.test(stage)) return;
+  throw new Error(`stage: expected up to 20 of a-z 0-9 - beginning with a letter, found "${stage}": choose another`);
+}
+
+function checkAgents(agents: readonly DeployedAgent[]): void {
+  const names = agents.map(({ agent }) => agent.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`agents: expected different names, found "${twice}" twice: rename one`);
+  if (names.length === 0) throw new Error("agents: expected at least one, found none: name an agent and its module");
+}

@@ -1,0 +1,53 @@
+import type { Node } from "constructs";
+
+/** Every context key the stack reads: `-c surefoot:stage=prod`, or `context` in `cdk.json`. */
+export const contextKeys = {
+  /** Names the stack; two stages in one account share nothing. Default `dev`. */
+  stage: "surefoot:stage",
+  /** `iam` (default) or `none-local-only`. */
+  auth: "surefoot:auth",
+  /** Set where an emulator on this machine stands in for AWS. Default false. */
+  local: "surefoot:local",
+  /** Emulators that lack state machine versions and aliases set it to false. Default true. */
+  stateMachineVersions: "surefoot:stateMachineVersions",
+  /** JSON `{ [environment name]: value }` for the agents' step functions. */
+  environment: "surefoot:environment",
+  /** JSON `{ [environment name]: name of a Secrets Manager secret }` for the agents' step functions. */
+  secrets: "surefoot:secrets",
+} as const;
+
+/** A flag; the command line passes it as text. @throws Error for anything but true and false. */
+export function contextFlag(node: Node, key: string, byDefault: boolean): boolean {
+  const value: unknown = node.tryGetContext(key) ?? byDefault;
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw new Error(`context ${key}: expected true or false, found ${JSON.stringify(value)}`);
+}
+
+export function contextText(node: Node, key: string, byDefault: string): string {
+  const value: unknown = node.tryGetContext(key) ?? byDefault;
+  if (typeof value === "string") return value;
+  throw new Error(`context ${key}: expected text, found ${JSON.stringify(value)}`);
+}
+
+/** A flat object of texts, as an object in `cdk.json` or as JSON on the command line. @throws Error for anything else. */
+export function contextMap(node: Node, key: string): Readonly<Record<string, string>> {
+  const found: unknown = node.tryGetContext(key) ?? {};
+  const value = typeof found === "string" ? parseJson(found) : found;
+  if (isMap(value)) return value;
+  throw new Error(`context ${key}: expected an object of texts like {"NAME":"value"}, found ${JSON.stringify(found)}`);
+}
+
+const isMap = (value: unknown): value is Record<string, string> =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((member) => typeof member === "string");
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import type { FunctionEntry } from "./bundled-code.ts";
+import type { StoreAccess } from "./agent-store.ts";
+
+/** Who may do what with the store: exactly what each function's code does, and no more. */
+export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
+  // The whole log of its run, every kind of record, and the operations of its own writes. No listing.
+  step: {
+    runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"] },
+    ledger: { actions: ["GetItem", "PutItem"] },
+    payloads: ["get", "put"],
+  },
+  // Reads the log, registers a token, and where time is over writes the answer. Never touches an operation.
+  wait: {
+    runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"] },
+    payloads: ["get", "put"],
+  },
+  // Reads the log and changes the run's status.
+  settle: { runs: { actions: ["GetItem", "Query", "UpdateItem"] } },
+  // Points the workflow at a new run and writes it. Its input may be large.
+  start: { runs: { actions: ["GetItem", "PutItem"] }, payloads: ["put"] },
+  // Looks, and changes nothing.
+  read: {
+    runs: { actions: ["GetItem", "Query"], indexes: true },
+    ledger: { actions: ["GetItem", "Query"], indexes: true },
+    payloads: ["get"],
+  },
+  // Reads one waiter, writes its answer, closes it.
+  decide: {
+    runs: { actions: ["GetItem", "PutItem", "UpdateItem"] },
+    payloads: ["get", "put"],
+  },
+};
