@@ -26,9 +26,11 @@ export function checkApproval(outcome: ApprovalOutcome, dispatch: Dispatch): Sta
     case "approved":
       if (outcome.payload_digest !== dispatch.requestHash) return "digest_changed";
       if (outcome.tool_version !== dispatch.toolVersion) return "version_changed";
-      if (outcome.valid_until === undefined || dispatch.nowMs > Date.parse(outcome.valid_until)) return "expired";
-      return undefined;
+      return holdsAt(dispatch.nowMs, outcome.valid_until) ? undefined : "expired";
     default:
       return outcome.outcome satisfies never;
   }
 }
+
+/** An end that is missing or no instant counts as past: the comparison with NaN is false. */
+const holdsAt = (nowMs: number, validUntil: string | undefined): boolean => nowMs <= Date.parse(validUntil ?? "");

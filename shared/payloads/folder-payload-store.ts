@@ -5,11 +5,13 @@ import type { PayloadStore } from "./payload-store.ts";
 
 /** Large values in a local folder. A value appears whole or not at all: it is written beside its place and renamed. */
 export function folderPayloadStore(folder: string): PayloadStore {
+  let puts = 0;
   return {
     async put(ref, text) {
       const file = join(folder, ref.key);
       await mkdir(dirname(file), { recursive: true });
-      const draft = `${file}.${process.pid}.draft`;
+      // A draft of its own for each put: of two writers of one value, the first to rename would take the other's away.
+      const draft = `${file}.${process.pid}.${puts++}.draft`;
       await writeFile(draft, text, { encoding: "utf8", flush: true });
       await rename(draft, file);
     },
@@ -17,6 +19,7 @@ export function folderPayloadStore(folder: string): PayloadStore {
       try {
         return await readFile(join(folder, ref.key), "utf8");
       } catch (cause) {
+        if (!isMissing(cause)) throw cause;
         throw new Fault(
           "payload_missing",
           "final",
@@ -27,3 +30,5 @@ export function folderPayloadStore(folder: string): PayloadStore {
     },
   };
 }
+
+const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "ENOENT";

@@ -1,4 +1,4 @@
-import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import { GetObjectCommand, NoSuchKey, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { Fault } from "../faults/fault.ts";
 import type { PayloadStore } from "./payload-store.ts";
 
@@ -19,11 +19,18 @@ export function s3PayloadStore(s3: S3Client, bucket: string): PayloadStore {
       );
     },
     async get(ref) {
-      const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: payloadKeyPrefix + ref.key }));
-      const text = await object.Body?.transformToString("utf8");
-      if (text === undefined)
-        throw new Fault("payload_missing", "final", `payload ${ref.key} is not in bucket ${bucket}`);
-      return text;
+      try {
+        const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: payloadKeyPrefix + ref.key }));
+        return (await object.Body?.transformToString("utf8")) ?? "";
+      } catch (cause) {
+        if (!(cause instanceof NoSuchKey)) throw cause;
+        throw new Fault(
+          "payload_missing",
+          "final",
+          `payload ${ref.key} is not in bucket ${bucket}: it was deleted or never written`,
+          { cause },
+        );
+      }
     },
   };
 }
