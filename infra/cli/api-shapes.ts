@@ -1,0 +1,116 @@
+import { z } from "zod";
+
+/** The API's answers, as far as the command shows them. */
+export const Started = z.object({
+  run_id: z.string(),
+  workflow_id: z.string(),
+  agent: z.string(),
+  status: z.string(),
+  created: z.boolean(),
+  same_input: z.boolean().optional(),
+});
+
+export const Runs = z.object({
+  runs: z.array(
+    z.object({
+      run_id: z.string(),
+      agent: z.string(),
+      workflow_id: z.string(),
+      status: z.string(),
+      waiting_for: z.string().optional(),
+      updated_at: z.string(),
+    }),
+  ),
+});
+
+const FaultShown = z.object({ code: z.string(), failure_class: z.string(), message: z.string() });
+
+export const Operation = z.object({
+  operation_id: z.string(),
+  run_id: z.string(),
+  action_name: z.string(),
+  business_key: z.string(),
+  position: z.string(),
+  status: z.string(),
+  external_ref: z.string().optional(),
+  attempt: z.number(),
+  capability: z.string(),
+  may_have_applied: z.boolean(),
+  lease_until: z.string().optional(),
+  error: FaultShown.optional(),
+  contradictions: z.array(z.object({ kind: z.string(), status_then: z.string(), at: z.string() })).optional(),
+  updated_at: z.string(),
+});
+export type Operation = z.infer<typeof Operation>;
+
+export const Operations = z.object({ operations: z.array(Operation) });
+
+export const Run = z.object({
+  run_id: z.string(),
+  workflow_id: z.string(),
+  agent: z.string(),
+  workflow_version: z.number(),
+  status: z.string(),
+  outcome: z.string().optional(),
+  waiting_for: z.string().optional(),
+  failure: z
+    .object({ position: z.string(), node: z.string(), attempts: z.number(), error: FaultShown, next_move: z.string() })
+    .optional(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  steps: z.array(
+    z.object({
+      position: z.string(),
+      node: z.string(),
+      kind: z.string(),
+      outcome: z.string(),
+      next: z.string(),
+      output: z.unknown(),
+      operation_id: z.string().optional(),
+      created_at: z.string(),
+    }),
+  ),
+  operations: z.array(Operation),
+  waiters: z.array(
+    z.object({ waiter_id: z.string(), kind: z.string(), node: z.string(), status: z.string(), expires_at: z.string() }),
+  ),
+  failures: z.array(
+    z.object({
+      position: z.string(),
+      node: z.string(),
+      attempts: z.number(),
+      error: FaultShown,
+      updated_at: z.string(),
+    }),
+  ),
+});
+export type Run = z.infer<typeof Run>;
+
+export const Approval = z.object({
+  approval_id: z.string(),
+  status: z.string(),
+  run_id: z.string(),
+  workflow_id: z.string(),
+  agent: z.string(),
+  risk: z.string(),
+  action_name: z.string(),
+  payload_digest: z.string(),
+  view: z.object({
+    title: z.string(),
+    fields: z.array(z.looseObject({ type: z.string(), label: z.string() })),
+    reason: z.string().optional(),
+    on_approve: z.string(),
+    on_reject: z.string(),
+  }),
+  requested_at: z.string(),
+  expires_at: z.string(),
+});
+export type Approval = z.infer<typeof Approval>;
+export const Approvals = z.object({ approvals: z.array(Approval) });
+
+export const Decided = z.object({
+  approval_id: z.string(),
+  run_id: z.string(),
+  decision: z.object({ outcome: z.string(), by: z.string().optional(), at: z.string() }),
+  wake: z.string(),
+});

@@ -1,0 +1,76 @@
+import type { Operation, Run } from "./api-shapes.ts";
+import { table } from "./output.ts";
+
+/** A run for the person at 3 a.m.: what happened, what is unknown, what to do next. */
+export function describeRun(run: Run): string {
+  return [
+    `${run.run_id}  ${run.status}${run.outcome === undefined ? "" : ` (${run.outcome})`}`,
+    `${run.agent} version ${run.workflow_version}, workflow ${run.workflow_id}, started ${run.created_at}`,
+    "",
+    table(
+      ["POSITION", "KIND", "OUTCOME", "NEXT", "AT"],
+      run.steps.map((step) => [step.position, step.kind, outcomeOf(step), step.next, clockOf(step.created_at)]),
+    ),
+    ...section("Operations", run.operations.length > 0, () => describeOperations(run.operations)),
+    ...section("Failed attempts", run.failures.length > 0, () =>
+      table(
+        ["POSITION", "ATTEMPTS", "CODE", "LAST", "MESSAGE"],
+        run.failures.map((failure) => [
+          failure.position,
+          String(failure.attempts),
+          failure.error.code,
+          clockOf(failure.updated_at),
+          failure.error.message,
+        ]),
+      ),
+    ),
+    "",
+    ...nextMoves(run),
+  ].join("\n");
+}
+
+export const describeOperations = (operations: readonly Operation[]): string =>
+  table(
+    ["OPERATION", "ACTION", "KEY", "STATUS", "ATTEMPT", "REFERENCE"],
+    operations.map((operation) => [
+      operation.operation_id,
+      operation.action_name,
+      operation.business_key,
+      operation.contradictions?.length ? `${operation.status} (contradicted)` : operation.status,
+      String(operation.attempt),
+      operation.external_ref ?? "-",
+    ]),
+  );
+
+const section = (title: string, shown: boolean, body: () => string): readonly string[] =>
+  shown ? ["", title, body()] : [];
+
+const clockOf = (iso: string): string => iso.slice(0, 19).replace("T", " ");
+
+function outcomeOf(step: Run["steps"][number]): string {
+  if (step.kind !== "approval") return step.outcome;
+  const { outcome, by } = step.output as { readonly outcome?: string; readonly by?: string };
+  return by === undefined ? (outcome ?? step.outcome) : `${outcome ?? ""} by ${by}`;
+}
+
+/** What to do now, most urgent first. */
+function nextMoves(run: Run): readonly string[] {
+  const unknown = run.operations.filter((operation) => operation.status === "UNKNOWN");
+  const open = run.waiters.filter(
+    (waiter) => waiter.kind === "approval" && waiter.status === "OPEN" && run.status === "WAITING",
+  );
+  const moves = [
+    ...unknown.map(
+      (operation) =>
+        `UNKNOWN: ${operation.action_name} for ${operation.business_key} may or may not have happened (${operation.error?.message ?? "no answer"}). Look for ${operation.operation_id} on the other side.`,
+    ),
+    ...(run.failure && unknown.length === 0
+      ? [`${run.failure.node}: ${run.failure.error.message}`, `Next: ${run.failure.next_move}`]
+      : []),
+    ...open.map(
+      (waiter) =>
+        `Waits for a person: surefoot approve ${waiter.waiter_id} --by <you> (until ${clockOf(waiter.expires_at)})`,
+    ),
+  ];
+  return moves.length > 0 ? moves : [run.status === "RUNNING" ? "Running: nothing to do." : "Nothing to do."];
+}

@@ -1,0 +1,64 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { startLocalRunner } from "../local/local-runner.ts";
+import { fromUserEnvironment, startRefundWorld } from "../local/refund-world.ts";
+import { CliError } from "./cli-error.ts";
+import type { Output } from "./output.ts";
+import { removeRunnerFile, writeRunnerFile } from "./runner-file.ts";
+import { refundAgentModule } from "./shipped-agent.ts";
+
+export interface ServeOptions {
+  readonly port: number;
+  /** Empty: the shipped refund agent, with a payments, a mail and a model server beside it. */
+  readonly agentModules: readonly string[];
+  readonly folder: string;
+  readonly output: Output;
+}
+
+/** Runs until SIGINT or SIGTERM. Killed in any other way, the next start goes on from the log. */
+export async function serve({ port, agentModules, folder, output }: ServeOptions): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const missing = agentModules.find((module) => !existsSync(module));
+  if (missing !== undefined) throw new CliError(2, "no_module", `--agent names ${missing}, which does not exist`);
+
+  const shipped = agentModules.length === 0;
+  output.progress(`starting in ${folder} …`);
+  const world = shipped ? await startRefundWorld(folder) : undefined;
+  const environment = { ...world?.environment, ...fromUserEnvironment(process.env) };
+  const modules = shipped ? [refundAgentModule()] : agentModules.map((module) => resolve(module));
+  const runner = await startLocalRunner({
+    folder,
+    port,
+    agents: modules.map((modulePath) => ({ modulePath, environment })),
+    onLine: (line) => output.progress(line),
+  }).catch(async (error: unknown) => {
+    await world?.stop();
+    throw readable(error, port);
+  });
+  writeRunnerFile(folder, { url: runner.url, pid: process.pid });
+  for (const runId of runner.resumed) output.progress(`went on with ${runId}`);
+  const where = world && { payments: world.payments.url, mail: world.mail.url, model: world.model.url };
+  output.result({ url: runner.url, pid: process.pid, resumed: runner.resumed, ...where }, () =>
+    [
+      `ready at ${runner.url}`,
+      ...(where ? [`the other side: payments ${where.payments}, mail ${where.mail}, model ${where.model}`] : []),
+      ...(shipped
+        ? [
+            `try: npx surefoot start refund-agent --workflow-id T-1 --input '{"orderId":"ORD-DEMO-2","paymentId":"pi_demo_2","requestedAmountCents":6000,"customerEmail":"customer@example.com","message":"It broke."}'`,
+          ]
+        : []),
+    ].join("\n"),
+  );
+  await new Promise<void>((done) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => done());
+  });
+  output.progress("stopping …");
+  removeRunnerFile(folder);
+  await runner.stop();
+  await world?.stop();
+}
+
+function readable(error: unknown, port: number): unknown {
+  const taken = error instanceof Error && (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+  return taken ? new CliError(1, "port_taken", `port ${port} is taken: choose another with --port`) : error;
+}
