@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { startLocalRunner } from "../local/local-runner.ts";
-import { fromUserEnvironment, startRefundWorld } from "../local/refund-world.ts";
+import { agentEnvironment, startRefundWorld } from "../local/refund-world.ts";
 import { CliError } from "./cli-error.ts";
 import type { Output } from "./output.ts";
 import { removeRunnerFile, writeRunnerFile } from "./runner-file.ts";
@@ -24,7 +24,7 @@ export async function serve({ port, agentModules, folder, output }: ServeOptions
   const shipped = agentModules.length === 0;
   output.progress(`starting in ${folder} …`);
   const world = shipped ? await startRefundWorld(folder) : undefined;
-  const environment = { ...world?.environment, ...fromUserEnvironment(process.env) };
+  const environment = agentEnvironment(world?.environment ?? {}, process.env);
   const modules = shipped ? [refundAgentModule()] : agentModules.map((module) => resolve(module));
   const runner = await startLocalRunner({
     folder,

@@ -41,12 +41,23 @@ export async function startRefundWorld(folder?: string): Promise<RefundWorld> {
   };
 }
 
-/** What the user's own environment says instead: a real model, a real Stripe test account, a real mail server. */
-export function fromUserEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const names = [
-    ...Object.values(refundEnvNames),
-    ...[envNames.modelProvider, envNames.modelBaseUrl, envNames.modelApiKey, envNames.models],
-    ...["AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_API_KEY"],
-  ];
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+/** Settings that belong together: whoever names the first means a service of their own, and none of the local ones may be mixed in. */
+const ownServices: readonly (readonly string[])[] = [
+  [refundEnvNames.stripeKey, refundEnvNames.stripeBaseUrl],
+  [refundEnvNames.smtpUrl],
+  [envNames.modelProvider, envNames.modelBaseUrl, envNames.modelApiKey, envNames.models],
+];
+const alwaysPassed = [refundEnvNames.mailFrom, "AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_API_KEY"];
+
+/** The agent's environment: the user's own model, Stripe account or mail server where the user's environment names one, else the local one. */
+export function agentEnvironment(
+  local: Readonly<Record<string, string>>,
+  user: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const own = ownServices.filter(([first]) => first !== undefined && user[first] !== undefined).flat();
+  const kept = Object.entries(local).filter(([name]) => !own.includes(name));
+  const taken = [...own, ...alwaysPassed].flatMap((name) =>
+    user[name] === undefined ? [] : [[name, user[name]] as const],
+  );
+  return Object.fromEntries([...kept, ...taken]);
 }
