@@ -55,6 +55,12 @@ export type Reconciliation =
 /** Part of a key's window that is not used: the other side's clock and ours differ, and the request travels. */
 export const windowMarginMs = 5 * 60_000;
 
+/** Until when the other side surely remembers the key, epoch milliseconds. Infinity where no key has an end. */
+export function keyUntilMs(entry: LedgerEntry, downstream: Downstream): number {
+  if (downstream.by !== "key") return Infinity;
+  return timeOf(entry.first_sent_at) + downstream.windowMs - Math.min(windowMarginMs, downstream.windowMs / 10);
+}
+
 /**
  * Precondition: the entry is STARTED and its lease lapsed.
  * Within the key's window, counted from the first send, the same key is safe to send again. Past it the key is a new request.
@@ -67,8 +73,7 @@ export function decideReconciliation(
 ): Reconciliation {
   if (downstream.by === "none") return { kind: "unknown", why: "the other side has neither a key nor a query" };
   if (downstream.by === "key") {
-    const margin = Math.min(windowMarginMs, downstream.windowMs / 10);
-    const keyStillCounts = nowMs < timeOf(entry.first_sent_at) + downstream.windowMs - margin;
+    const keyStillCounts = nowMs < keyUntilMs(entry, downstream);
     const budgetLeft = entry.attempt < attemptsMax;
     // A replay that was refused for good would be refused again, and proves nothing about the attempt before it.
     const refused = entry.error?.failure_class === "final";
@@ -91,15 +96,19 @@ export type LookupVerdict<R> =
   | { readonly kind: "come_back"; readonly atMs: number }
   | { readonly kind: "unknown"; readonly why: string };
 
-/** *Not found* counts only once `settleMs` has passed since the last attempt could have been in flight: a late commit is real. */
+/**
+ * *Not found* counts only once `settleMs` has passed since the last attempt could have been in flight: a late commit is real.
+ * `askedAtMs` is when the question was sent: what landed after that moment may be missing from the answer. An answer outside the type is no word.
+ */
 export function judgeLookup<R>(
   answer: LookupAnswer<R>,
   entry: LedgerEntry,
-  nowMs: number,
+  askedAtMs: number,
   settleMs: number,
 ): LookupVerdict<R> {
-  if (typeof answer === "object") return { kind: "found", result: answer.found };
+  if (typeof answer === "object" && answer !== null && "found" in answer)
+    return { kind: "found", result: answer.found };
   const settledAtMs = timeOf(entry.lease_until ?? entry.updated_at) + settleMs;
-  if (nowMs < settledAtMs) return { kind: "come_back", atMs: settledAtMs };
+  if (askedAtMs < settledAtMs) return { kind: "come_back", atMs: settledAtMs };
   return answer === "not_found" ? { kind: "absent" } : { kind: "unknown", why: "the other side could not tell" };
 }

@@ -2,6 +2,7 @@ import { Fault } from "../faults/fault.ts";
 import { packValue, type PackedValue } from "../payloads/claim-check.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
 import type { State, WriteNode } from "../agent/node.ts";
+import { userCode } from "../run/user-code.ts";
 import type { RunRecord } from "../runlog/run-record.ts";
 import { operationId } from "./operation-id.ts";
 import type { PreparedRequest } from "./operation-call.ts";
@@ -22,7 +23,7 @@ export async function prepareRequest(
   payloads: PayloadStore,
 ): Promise<PreparedRequest> {
   const { tool } = node;
-  const parsed = tool.input.safeParse(node.request(state));
+  const parsed = tool.input.safeParse(userCode(node.name, "with", () => node.request(state)));
   if (!parsed.success) {
     const problems = parsed.error.issues
       .map((issue) => `${issue.path.join(".") || "request"}: ${issue.message}`)
@@ -60,7 +61,7 @@ export async function prepareRequest(
 }
 
 function businessKeyOf(node: WriteNode, state: State): string | undefined {
-  const key = node.businessKey?.(state);
+  const key = userCode(node.name, "businessKey", () => node.businessKey?.(state));
   if (key === undefined) return undefined;
   if (typeof key !== "string" || key === "" || key.length > businessKeyCharsMax) {
     throw new Fault(

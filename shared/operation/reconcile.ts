@@ -1,6 +1,7 @@
 import { commitMarginMs } from "../compile/node-time.ts";
-import { Fault } from "../faults/fault.ts";
+import { Fault, isFault } from "../faults/fault.ts";
 import { ComeBackLater } from "../faults/faults.ts";
+import type { Success } from "../ledger/ledger.ts";
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { boundedCall } from "./bounded-call.ts";
@@ -48,17 +49,16 @@ async function lookUp(call: OperationCall, entry: LedgerEntry, ports: OperationP
   if (downstream.by === "none" || !lookup) return unknown(call, entry, "the tool declares no lookup", ports);
 
   const request = await unpackValue(ports.payloads, entry.request);
-  const deadlineMs = Math.min(ports.clock.nowMs() + call.node.tool.timeoutMs, call.killedAtMs - commitMarginMs);
+  const askedAtMs = ports.clock.nowMs();
+  const deadlineMs = Math.min(askedAtMs + call.node.tool.timeoutMs, call.killedAtMs - commitMarginMs);
   const end = await boundedCall(ports.clock, deadlineMs, (signal) =>
     lookup(request as never, entry.operation_id, { signal }),
   );
   const answer: LookupAnswer<unknown> = end.kind === "returned" ? end.value : "cannot_tell";
-  const verdict = judgeLookup(answer, entry, ports.clock.nowMs(), downstream.settleMs);
+  const verdict = judgeLookup(answer, entry, askedAtMs, downstream.settleMs);
   switch (verdict.kind) {
-    case "found": {
-      const success = await packSuccess(call.node.tool, call.run.run_id, verdict.result, ports.payloads);
-      return { kind: "moved", entry: (await ports.ledger.reconcileSucceeded(entry, success, "found by lookup")).entry };
-    }
+    case "found":
+      return found(call, entry, verdict.result, ports);
     case "absent":
       return {
         kind: "moved",
@@ -78,6 +78,24 @@ async function lookUp(call: OperationCall, entry: LedgerEntry, ports: OperationP
     default:
       return verdict satisfies never;
   }
+}
+
+/** It happened. In a shape that cannot be kept, a person has to say what it came to. */
+async function found(
+  call: OperationCall,
+  entry: LedgerEntry,
+  result: unknown,
+  ports: OperationPorts,
+): Promise<Reconciled> {
+  let success: Success;
+  try {
+    success = await packSuccess(call.node.tool, call.run.run_id, result, ports.payloads);
+  } catch (error) {
+    if (isFault(error) && error.code === "result_schema")
+      return unknown(call, entry, `the lookup found it, but ${error.message}`, ports);
+    throw error;
+  }
+  return { kind: "moved", entry: (await ports.ledger.reconcileSucceeded(entry, success, "found by lookup")).entry };
 }
 
 async function unknown(

@@ -1,6 +1,8 @@
+import { z } from "zod";
 import type { WriteTool } from "../agent/tool.ts";
 import { Fault } from "../faults/fault.ts";
 import type { Success } from "../ledger/ledger.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import { packedDigest, packValue } from "../payloads/claim-check.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
 
@@ -14,20 +16,29 @@ export async function packSuccess(
   result: unknown,
   payloads: PayloadStore,
 ): Promise<Success> {
-  const parsed = tool.output.safeParse(result);
-  if (!parsed.success) {
-    const problems = parsed.error.issues
-      .map((issue) => `${issue.path.join(".") || "result"}: ${issue.message}`)
-      .join("; ");
+  const { value, externalRef } = readResult(tool, result);
+  const packed = await packValue(payloads, runId, value);
+  return { result: packed, responseHash: packedDigest(packed), externalRef };
+}
+
+/** Everything that the tool's own code and schema decide. Whatever they throw, the effect has happened: never a failure. */
+function readResult(tool: WriteTool<unknown>, result: unknown) {
+  try {
+    const value = tool.output.parse(result);
+    canonicalJson(value);
+    return { value, externalRef: tool.externalRef?.(value) };
+  } catch (cause) {
     throw new Fault(
       "result_schema",
       "unknown",
-      `${tool.name} answered in a shape its output schema does not accept: ${problems}`,
-      {
-        facts: { tool: tool.name },
-      },
+      `${tool.name} answered in a shape that cannot be kept: ${problemsOf(cause)}`,
+      { facts: { tool: tool.name }, cause },
     );
   }
-  const packed = await packValue(payloads, runId, parsed.data);
-  return { result: packed, responseHash: packedDigest(packed), externalRef: tool.externalRef?.(parsed.data) };
+}
+
+function problemsOf(error: unknown): string {
+  if (error instanceof z.ZodError)
+    return error.issues.map((issue) => `${issue.path.join(".") || "result"}: ${issue.message}`).join("; ");
+  return error instanceof Error ? error.message : String(error);
 }

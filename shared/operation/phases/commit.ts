@@ -95,15 +95,21 @@ async function inDoubt(
     error: fault.toRecord(),
   };
   const next = decideReconciliation(doubtful, tool.downstream, nowMs, tool.attemptsMax);
-  const write =
-    next.kind === "unknown" ? await ports.ledger.doubt(entry, fault) : await ports.ledger.release(entry, fault, nowMs);
   ports.logger.warn("operation in doubt", {
     ...logContextOf(call, entry.operation_id),
     code: fault.code,
     next: next.kind,
   });
-  // The request is still out there: this process must not live on to finish it during the next invocation.
-  if (unsettled) ports.endProcess();
+  let write: EntryWrite;
+  try {
+    write =
+      next.kind === "unknown"
+        ? await ports.ledger.doubt(entry, fault)
+        : await ports.ledger.release(entry, fault, nowMs);
+  } finally {
+    // The request is still out there: recorded or not, this process must not live on to finish it during the next invocation.
+    if (unsettled) ports.endProcess();
+  }
   if (!write.held) return moved(write, ports);
 
   if (next.kind === "unknown") {

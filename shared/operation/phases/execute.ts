@@ -2,6 +2,7 @@ import { commitMarginMs } from "../../compile/node-time.ts";
 import { classifyError } from "../../faults/classify.ts";
 import { Fault } from "../../faults/fault.ts";
 import { boundedCall } from "../bounded-call.ts";
+import { keyUntilMs } from "../decide-recovery.ts";
 import {
   type AttemptOutcome,
   type Claim,
@@ -19,13 +20,14 @@ export async function execute(
   const { tool } = call.node;
   const nowMs = ports.clock.nowMs();
   const lastSendMs = call.killedAtMs - commitMarginMs;
-  // Read right before the call: a process that was paused must not send after somebody else has looked.
-  if (nowMs >= lastSendMs) {
+  const keyForgotten = entry.may_have_applied && nowMs >= keyUntilMs(entry, tool.downstream);
+  // Read right before the call: a process that was paused must not send after somebody else has looked, nor a key that became a new request.
+  if (nowMs >= lastSendMs || keyForgotten) {
     ports.metrics.add("side_effect_duplicate_prevented_total", dimensionsOf(call));
     const late = new Fault(
       "deadline_passed",
       "retryable",
-      `${tool.name} was not called: the invocation's time was nearly up`,
+      `${tool.name} was not called: ${keyForgotten ? "its key's window has passed" : "the invocation's time was nearly up"}`,
     );
     return { kind: "failed", fault: late };
   }
