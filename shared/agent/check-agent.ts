@@ -1,7 +1,9 @@
-import { z } from "zod";
 import { AgentDefinitionError } from "../faults/faults.ts";
+import { ordinalMax } from "../runlog/position.ts";
 import { END } from "../runlog/step.ts";
 import type { Agent } from "./agent.ts";
+import { checkNode } from "./check-node.ts";
+import { checkSchema } from "./check-schema.ts";
 import { type AgentNode, successorsOf } from "./node.ts";
 
 /** Names become parts of state names (80 characters in Step Functions), error names and URLs. */
@@ -18,6 +20,8 @@ export function checkAgent(agent: Agent): void {
     wrong("the name must be a-z, 0-9 and -, start with a letter, and have at most 40 characters");
   if (!Number.isInteger(agent.version) || agent.version < 1)
     wrong(`version must be a whole number from 1, found ${agent.version}`);
+  if (!Number.isInteger(agent.stepsMax) || agent.stepsMax < 1 || agent.stepsMax > ordinalMax)
+    wrong(`stepsMax must be a whole number from 1 to ${ordinalMax}, found ${agent.stepsMax}`);
   if (agent.nodes.length === 0) wrong("it has no nodes: add at least one before .end()");
   checkSchema(agent.input, (problem) => wrong(`input schema: ${problem}`));
 
@@ -41,56 +45,6 @@ export function checkAgent(agent: Agent): void {
     checkNode(agent, node, (problem) => wrong(`node "${node.name}": ${problem}`, node.name));
   }
   checkReach(agent, wrong);
-}
-
-function checkNode(agent: Agent, node: AgentNode, wrong: (problem: string) => never): void {
-  switch (node.kind) {
-    case "model":
-      checkSchema(node.output, (problem) => wrong(`output schema: ${problem}`));
-      checkCount(node.attemptsMax, "attempts", wrong);
-      checkCount(node.outputTokensMax, "outputTokens", wrong);
-      if (node.prompt.text.trim() === "") wrong("its prompt has no text");
-      return;
-    case "read":
-    case "write":
-      checkSchema(node.tool.input, (problem) => wrong(`input schema of tool "${node.tool.name}": ${problem}`));
-      checkSchema(node.tool.output, (problem) => wrong(`output schema of tool "${node.tool.name}": ${problem}`));
-      checkCount(node.tool.attemptsMax, "attempts", wrong);
-      if (node.kind === "write" && node.tool.semanticFields.length === 0) {
-        wrong(`tool "${node.tool.name}" declares no semantic fields: name the ones whose change is another request`);
-      }
-      return;
-    case "approval": {
-      const write = agent.nodes.find((candidate) => candidate.name === node.of);
-      if (write?.kind !== "write")
-        wrong(`approves "${node.of}", which is ${write ? `a ${write.kind} node` : "no node"}: name a write node`);
-      if (!(node.validForMs > 0)) wrong(`validFor must be longer than nothing, found ${node.validForMs} ms`);
-      return;
-    }
-    case "compute":
-      checkSchema(node.output, (problem) => wrong(`output schema: ${problem}`));
-      return;
-    case "route":
-      if (node.to.length === 0) wrong("leads nowhere: give at least one target");
-      return;
-    default:
-      node satisfies never;
-  }
-}
-
-const checkCount = (value: number, what: string, wrong: (problem: string) => never): void => {
-  if (!Number.isInteger(value) || value < 1) wrong(`${what} must be a whole number from 1, found ${value}`);
-};
-
-/** Recorded results are JSON: a schema that JSON cannot carry would come back as other data. */
-function checkSchema(schema: z.ZodType, wrong: (problem: string) => never): void {
-  try {
-    z.toJSONSchema(schema, { io: "output" });
-  } catch (error) {
-    wrong(
-      `JSON cannot carry it (${error instanceof Error ? error.message : String(error)}): use strings, numbers, booleans, arrays and objects`,
-    );
-  }
 }
 
 function checkReach(agent: Agent, wrong: (problem: string, node?: string) => never): void {
