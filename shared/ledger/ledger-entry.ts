@@ -28,6 +28,10 @@ export type Capability = z.infer<typeof Capability>;
 export const Risk = z.enum(["low", "medium", "high"]);
 export type Risk = z.infer<typeof Risk>;
 
+/** `direct`: the run calls. `queue`: one reliable worker calls. `human`: a person does it and records the reference. */
+export const Delivery = z.enum(["direct", "queue", "human"]);
+export type Delivery = z.infer<typeof Delivery>;
+
 /** A success that does not fit what was decided before it. It is shown, never dropped. */
 export const Contradiction = z.object({
   kind: z.enum(["late_success", "second_success"]),
@@ -52,6 +56,10 @@ export const LedgerEntry = z.object({
   action_name: z.string(),
   business_key: z.string(),
   position: z.string(),
+  /** The pinned function that can look into it with the run's own code: set by whoever claims or proposes. */
+  function_arn: z.string().optional(),
+  /** How it reaches the other side. */
+  delivery: Delivery.optional(),
   /** The frozen request: later attempts send exactly this, since the other side compares it under the same key. */
   request: PackedValue,
   request_hash: z.string(),
@@ -61,6 +69,8 @@ export const LedgerEntry = z.object({
   capability: Capability,
   /** Attempts claimed so far, counted before the call: a process that dies spends budget. */
   attempt: z.number().int().nonnegative(),
+  /** Attempts spent when a person gave another chance: the budget counts from here. */
+  attempts_granted: z.number().int().nonnegative().optional(),
   attempt_token: z.string().optional(),
   lease_until: z.string().optional(),
   first_sent_at: z.string().optional(),
@@ -82,3 +92,6 @@ export const LedgerEntry = z.object({
   write_id: z.string(),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
+
+/** Attempts that count against the tool's budget now. */
+export const attemptsSpent = (entry: LedgerEntry): number => entry.attempt - (entry.attempts_granted ?? 0);

@@ -25,10 +25,12 @@ export const transitions = {
   reconcileSucceeded: { from: ["STARTED", "UNKNOWN"], to: "SUCCEEDED", owner: false },
   reconcileAbsent: { from: ["STARTED", "UNKNOWN"], to: "FAILED_RETRYABLE", owner: false },
   reconcileUnknown: { from: ["STARTED"], to: "UNKNOWN", owner: false },
-  /** A person's word on what nobody could find out. */
-  resolveSucceeded: { from: ["UNKNOWN"], to: "SUCCEEDED", owner: false },
+  /** A person's word on what nobody could find out, or on what was theirs to do. */
+  resolveSucceeded: { from: ["PENDING", "UNKNOWN"], to: "SUCCEEDED", owner: false },
   resolveRetry: { from: ["UNKNOWN"], to: "FAILED_RETRYABLE", owner: false },
-  resolveFailed: { from: ["UNKNOWN"], to: "FAILED_FINAL", owner: false },
+  resolveFailed: { from: ["PENDING", "UNKNOWN"], to: "FAILED_FINAL", owner: false },
+  /** An operator mended the cause: the budget of attempts starts anew. */
+  grant: { from: ["FAILED_RETRYABLE"], to: "FAILED_RETRYABLE", owner: false },
   /** An attempt that lost its claim and did succeed. It always counts. */
   commitLate: {
     from: ["PENDING", "STARTED", "FAILED_RETRYABLE", "FAILED_FINAL", "UNKNOWN"],

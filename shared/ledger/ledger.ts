@@ -16,6 +16,8 @@ export type OperationRequest = Pick<
   | "action_name"
   | "business_key"
   | "position"
+  | "function_arn"
+  | "delivery"
   | "request"
   | "request_hash"
   | "tool_version"
@@ -28,6 +30,16 @@ export interface Success {
   readonly result: PackedValue;
   readonly responseHash: string;
   readonly externalRef: string | undefined;
+}
+
+/** What a person says of an operation, and on what evidence. */
+export interface PersonsWord {
+  readonly outcome: "succeeded" | "failed" | "retry";
+  readonly by: string;
+  readonly evidence: string;
+  readonly externalRef: string | undefined;
+  /** What the tool would have answered, where a reference alone does not say it. */
+  readonly result: PackedValue | undefined;
 }
 
 /** How a success was recorded. `late` and `second` contradict what was recorded before them and are shown. */
@@ -54,6 +66,10 @@ export interface Ledger {
   release(claimed: LedgerEntry, fault: Fault, inFlightUntilMs: number): Promise<EntryWrite>;
   /** Ends the attempt in doubt that nothing can clear but a person. */
   doubt(claimed: LedgerEntry, fault: Fault): Promise<EntryWrite>;
+  /** A person's word: final, and one write. `held: false` when the entry is no longer the one they looked at. */
+  resolve(found: LedgerEntry, word: PersonsWord): Promise<EntryWrite>;
+  /** Starts the budget of attempts anew, where it did not happen and the cause was mended. */
+  grant(found: LedgerEntry): Promise<EntryWrite>;
   reconcileSucceeded(found: LedgerEntry, success: Success, evidence: string): Promise<EntryWrite>;
   reconcileAbsent(found: LedgerEntry, evidence: string): Promise<EntryWrite>;
   reconcileUnknown(found: LedgerEntry, fault: Fault): Promise<EntryWrite>;
@@ -163,6 +179,9 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
 
     doubt: (claimed, fault) => move(claimed, "doubt", inDoubt(fault.toRecord())),
 
+    resolve: (found, word) => move(found, transitionOf[word.outcome], resolvedBy(found, word)),
+    grant: (found) => move(found, "grant", { attempts_granted: found.attempt, not_before: undefined }),
+
     reconcileSucceeded: (found, success, evidence) =>
       move(found, "reconcileSucceeded", { ...succeeded(success), resolution: resolved("SUCCEEDED", evidence) }),
     reconcileAbsent: (found, evidence) =>
@@ -175,6 +194,39 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
       }),
     reconcileUnknown: (found, fault) => move(found, "reconcileUnknown", inDoubt(fault.toRecord())),
   };
+
+  function resolvedBy(found: LedgerEntry, word: PersonsWord): EntryPatch {
+    const resolution: Resolution = {
+      outcome: transitions[transitionOf[word.outcome]].to,
+      by: word.by,
+      evidence: word.evidence,
+      at: now(),
+    };
+    switch (word.outcome) {
+      case "succeeded":
+        return {
+          resolution,
+          external_ref: word.externalRef,
+          result: word.result,
+          committed_at: now(),
+          may_have_applied: true,
+          error: undefined,
+        };
+      case "retry":
+        return {
+          resolution,
+          may_have_applied: false,
+          attempts_granted: found.attempt,
+          first_sent_at: undefined,
+          lease_until: undefined,
+          not_before: undefined,
+        };
+      case "failed":
+        return { resolution, may_have_applied: false, lease_until: undefined };
+      default:
+        return word.outcome satisfies never;
+    }
+  }
 
   async function late(found: LedgerEntry, success: Success): Promise<Committed | "moved"> {
     const contradicts = saysItDidNotHappen.includes(found.status);
@@ -215,6 +267,8 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
 
 /** STARTED and UNKNOWN leave open whether it happened: a late success answers them, and contradicts nothing. */
 const saysItDidNotHappen: readonly OperationStatus[] = ["PENDING", "FAILED_RETRYABLE", "FAILED_FINAL"];
+
+const transitionOf = { succeeded: "resolveSucceeded", failed: "resolveFailed", retry: "resolveRetry" } as const;
 
 const inDoubt = (error: FaultRecord): EntryPatch => ({ error, may_have_applied: true, lease_until: undefined });
 

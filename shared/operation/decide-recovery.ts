@@ -1,4 +1,4 @@
-import type { LedgerEntry } from "../ledger/ledger-entry.ts";
+import { attemptsSpent, type LedgerEntry } from "../ledger/ledger-entry.ts";
 import type { Downstream, LookupAnswer } from "../agent/tool.ts";
 
 /** What a re-entry does, by what the ledger says. */
@@ -38,7 +38,7 @@ export function decideRecovery(
       return { kind: "reconcile", entry };
     case "FAILED_RETRYABLE":
       if (nowMs < notBeforeMs) return { kind: "come_back", code: "retry_after", atMs: notBeforeMs };
-      return entry.attempt < attemptsMax ? { kind: "claim" } : { kind: "exhausted", entry };
+      return attemptsSpent(entry) < attemptsMax ? { kind: "claim" } : { kind: "exhausted", entry };
     case "FAILED_FINAL":
       return { kind: "failed", entry };
     case "UNKNOWN":
@@ -74,7 +74,7 @@ export function decideReconciliation(
   if (downstream.by === "none") return { kind: "unknown", why: "the other side has neither a key nor a query" };
   if (downstream.by === "key") {
     const keyStillCounts = nowMs < keyUntilMs(entry, downstream);
-    const budgetLeft = entry.attempt < attemptsMax;
+    const budgetLeft = attemptsSpent(entry) < attemptsMax;
     // A replay that was refused for good would be refused again, and proves nothing about the attempt before it.
     const refused = entry.error?.failure_class === "final";
     if (keyStillCounts && budgetLeft && !refused) return { kind: "replay" };

@@ -33,9 +33,10 @@ const table: readonly Row[] = [
   { name: "reconcileSucceeded", from: ["STARTED", "UNKNOWN"], to: "SUCCEEDED", owner: false },
   { name: "reconcileAbsent", from: ["STARTED", "UNKNOWN"], to: "FAILED_RETRYABLE", owner: false },
   { name: "reconcileUnknown", from: ["STARTED"], to: "UNKNOWN", owner: false },
-  { name: "resolveSucceeded", from: ["UNKNOWN"], to: "SUCCEEDED", owner: false },
+  { name: "resolveSucceeded", from: ["PENDING", "UNKNOWN"], to: "SUCCEEDED", owner: false },
   { name: "resolveRetry", from: ["UNKNOWN"], to: "FAILED_RETRYABLE", owner: false },
-  { name: "resolveFailed", from: ["UNKNOWN"], to: "FAILED_FINAL", owner: false },
+  { name: "resolveFailed", from: ["PENDING", "UNKNOWN"], to: "FAILED_FINAL", owner: false },
+  { name: "grant", from: ["FAILED_RETRYABLE"], to: "FAILED_RETRYABLE", owner: false },
   {
     name: "commitLate",
     from: ["PENDING", "STARTED", "FAILED_RETRYABLE", "FAILED_FINAL", "UNKNOWN"],
