@@ -8,16 +8,17 @@ import type { Waker } from "../../shared/ports/executions.ts";
 import { answerApproval } from "../../shared/run/answer-waiter.ts";
 import type { RunPorts } from "../../shared/run/ports.ts";
 import { isOpen } from "../../shared/runlog/run-record.ts";
-import { parseWaiterId, type Waiter } from "../../shared/waiter/waiter.ts";
+import type { Waiter } from "../../shared/waiter/waiter.ts";
 import { callerOf } from "./caller.ts";
+import { checkRequest, oneOf } from "./check-request.ts";
+import { findApproval } from "./find-approval.ts";
 import { jsonBody, refuseInOneShape } from "./problem.ts";
-import { issuesOf } from "./start-app.ts";
 
 /** Characters of a comment: a reviewer's paragraph, not a document. */
 const commentCharsMax = 4_000;
 
 const DecisionBody = z.strictObject({
-  decision: Decision,
+  decision: oneOf(Decision.options),
   /** Who decides, where the API does not know the caller. */
   by: z.string().min(1).max(256).optional(),
   comment: z.string().max(commentCharsMax).optional(),
@@ -30,11 +31,9 @@ export function createDecideApp(ports: RunPorts & { readonly waker: Waker }): Ho
   const app = new Hono();
   refuseInOneShape(app, ports.logger);
   app.post("/approvals/:waiter_id{.+}", async (c) => {
-    const id = decodeURIComponent(c.req.param("waiter_id"));
-    const parsed = DecisionBody.safeParse(await jsonBody(c));
-    if (!parsed.success) throw new BadRequest("invalid_request", `${issuesOf(parsed.error)}. Nothing was decided`);
-    const body = parsed.data;
-    const waiter = await readApproval(id, ports);
+    const id = c.req.param("waiter_id");
+    const body = checkRequest(DecisionBody, await jsonBody(c), "Nothing was decided");
+    const waiter = await findApproval(id, ports.log);
     const subject = ApprovalSubject.parse(await unpackValue(ports.payloads, waiter.subject));
     if (body.payload_digest !== undefined && body.payload_digest !== subject.payload_digest) {
       throw new BadRequest(
@@ -46,42 +45,42 @@ export function createDecideApp(ports: RunPorts & { readonly waker: Waker }): Ho
     const who = callerOf(c, body.by);
     await refuseClosed(id, waiter, ports);
 
-    const nowMs = ports.clock.nowMs();
     const wanted = outcomeOf(body.decision);
-    const mine: ApprovalOutcome = {
-      outcome: nowMs > Date.parse(waiter.expires_at) ? "expired" : wanted,
-      payload_digest: subject.payload_digest,
-      tool_version: subject.tool_version,
-      valid_until: waiter.expires_at,
-      ...(nowMs <= Date.parse(waiter.expires_at) && who),
-      ...(body.comment !== undefined && { comment: body.comment }),
-      at: isoTime(nowMs),
-    };
+    const mine = answerAt(ports.clock.nowMs(), waiter, subject, { outcome: wanted, ...who, comment: body.comment });
     const { outcome, wake } = await answerApproval(waiter, mine, ports);
     const counts = outcome.outcome === wanted && outcome.by === who.by;
     const answer = { approval_id: id, run_id: waiter.run_id, decision: outcome, resumed: wake === "woken", wake };
     if (counts) return c.json(answer, 200);
-    return c.json({ ...answer, error: { code: "already_decided", message: sayWinner(id, outcome) } }, 409);
+    return c.json({ ...answer, error: { code: "already_decided", message: sayWinner(waiter, id, outcome) } }, 409);
   });
   return app;
 }
 
 const outcomeOf = (decision: Decision): "approved" | "rejected" => (decision === "approve" ? "approved" : "rejected");
 
-const sayWinner = (id: string, outcome: ApprovalOutcome): string =>
-  `approval ${id} was ${outcome.outcome}${outcome.by === undefined ? "" : ` by ${outcome.by}`} at ${outcome.at}: that decision counts`;
+/** What is recorded: the decision while the approval is valid, afterwards its expiry, which is nobody's word. */
+function answerAt(
+  nowMs: number,
+  waiter: Waiter,
+  subject: ApprovalSubject,
+  { comment, ...decided }: Pick<ApprovalOutcome, "outcome" | "by" | "known_by" | "comment">,
+): ApprovalOutcome {
+  const bound = {
+    payload_digest: subject.payload_digest,
+    tool_version: subject.tool_version,
+    valid_until: waiter.expires_at,
+    at: isoTime(nowMs),
+  };
+  // An end that is no instant counts as past.
+  const inTime = nowMs <= Date.parse(waiter.expires_at);
+  return inTime
+    ? { ...decided, ...(comment !== undefined && { comment }), ...bound }
+    : { outcome: "expired", ...bound };
+}
 
-async function readApproval(id: string, { log }: RunPorts): Promise<Waiter> {
-  const key = parseWaiterId(id);
-  const waiter = key && (await log.readWaiter(key.runId, key.position));
-  if (waiter?.kind !== "approval") {
-    throw new BadRequest(
-      "unknown_approval",
-      `there is no approval "${id}": surefoot approvals lists the ones that wait`,
-      404,
-    );
-  }
-  return waiter;
+function sayWinner({ expires_at }: Waiter, id: string, { outcome, by, at }: ApprovalOutcome): string {
+  if (outcome === "expired") return `approval ${id} was valid until ${expires_at} and expired: nothing is sent on it`;
+  return `approval ${id} was ${outcome}${by === undefined ? "" : ` by ${by}`} at ${at}: that decision counts`;
 }
 
 /** A run that ended without this answer needs none. */

@@ -15,14 +15,29 @@ export function refuseInOneShape(app: Hono, logger: Logger): void {
   app.onError((error, c) => {
     if (error instanceof BadRequest)
       return c.json({ error: { code: error.code, message: error.message, ...factsOf(error) } }, error.status);
-    logger.error("request failed", { code: isFault(error) ? error.code : error.name, method: c.req.method });
-    if (isFault(error)) return c.json(problem(error.code, error.message), 500);
+    const code = isFault(error) ? error.code : error.name;
+    logger.error("request failed", { code, method: c.req.method, where: framesOf(error) });
+    if (isFault(error)) {
+      return c.json(problem(error.code, error.message), error.failureClass === "retryable" ? 503 : 500);
+    }
     return c.json(
       problem("internal", "the request failed here, not at your side: try again, then look at the function's log"),
       500,
     );
   });
 }
+
+/** Frames of a stack trace that a log line keeps. */
+const framesMax = 6;
+
+/** Where it was thrown, without its message: that may quote what the caller sent. */
+const framesOf = ({ stack }: Error): string =>
+  (stack ?? "")
+    .split("\n")
+    .filter((line) => /^\s+at /u.test(line))
+    .slice(0, framesMax)
+    .map((line) => line.trim())
+    .join(" | ");
 
 const factsOf = (error: BadRequest) => (Object.keys(error.facts).length > 0 ? { facts: error.facts } : {});
 

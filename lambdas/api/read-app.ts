@@ -1,22 +1,35 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import { ApprovalOutcome, ApprovalSubject } from "../../shared/approval/approval.ts";
-import { BadRequest } from "../../shared/faults/faults.ts";
-import { OperationStatus } from "../../shared/ledger/ledger-entry.ts";
+import { type LedgerEntry, OperationStatus, settledStatuses } from "../../shared/ledger/ledger-entry.ts";
 import type { LedgerStore } from "../../shared/ledger/ledger-store.ts";
+import { BadRequest } from "../../shared/faults/faults.ts";
 import { unpackValue } from "../../shared/payloads/claim-check.ts";
 import type { RunPorts } from "../../shared/run/ports.ts";
-import { parseWaiterId, type Waiter, waiterId } from "../../shared/waiter/waiter.ts";
+import type { RunLog } from "../../shared/runlog/run-log.ts";
+import { RunStatus } from "../../shared/runlog/run-record.ts";
+import { type Waiter, waiterId } from "../../shared/waiter/waiter.ts";
+import { checkRequest, countUpTo, oneOf } from "./check-request.ts";
+import { findApproval } from "./find-approval.ts";
+import { checkRunId, findRuns, unknownRun } from "./find-runs.ts";
 import { refuseInOneShape } from "./problem.ts";
-import { issuesOf } from "./start-app.ts";
+import { WorkflowId } from "./start-app.ts";
 import { operationView, runView } from "./views.ts";
 
 /** Rows of one listing: what a person reads, and far below a response's limit. */
 const listLimitMax = 200;
-const Limit = z.coerce.number().int().min(1).max(listLimitMax).default(50);
 
-const RunsQuery = z.object({ agent: z.string().optional(), workflow_id: z.string().optional(), limit: Limit });
-const OperationsQuery = z.object({ run_id: z.string().optional(), status: OperationStatus.optional() });
+const RunsQuery = z.strictObject({
+  agent: z.string().optional(),
+  workflow_id: WorkflowId.optional(),
+  status: oneOf(RunStatus.options).optional(),
+  limit: countUpTo(listLimitMax).default(50),
+});
+const OperationsQuery = z.strictObject({
+  run_id: z.string().optional(),
+  status: oneOf(OperationStatus.options).optional(),
+});
+type OperationsQuery = z.infer<typeof OperationsQuery>;
 
 /** Everything that is only looked at. */
 export function createReadApp(
@@ -28,31 +41,20 @@ export function createReadApp(
   refuseInOneShape(app, ports.logger);
 
   app.get("/runs", async (c) => {
-    const query = parse(RunsQuery, c.req.query());
-    if (query.workflow_id !== undefined) return c.json({ runs: await log.listRunsOfWorkflow(query.workflow_id) });
-    const names = query.agent === undefined ? agents : [query.agent];
-    const runs = (await Promise.all(names.map((agent) => log.listRuns({ agent, limit: query.limit })))).flat();
-    return c.json({ runs: runs.sort((a, b) => b.created_at.localeCompare(a.created_at)).slice(0, query.limit) });
+    const query = checkRequest(RunsQuery, c.req.query());
+    return c.json({ runs: await findRuns(query, agents, log) });
   });
 
   app.get("/runs/:run_id", async (c) => {
-    const runId = decodeURIComponent(c.req.param("run_id"));
+    const runId = checkRunId(c.req.param("run_id"));
     const history = await log.read(runId);
-    if (!history) throw new BadRequest("unknown_run", `there is no run "${runId}": surefoot runs lists them`, 404);
+    if (!history) throw unknownRun(runId);
     return c.json(await runView(history, await ledgerStore.listByRun(runId), ports.payloads));
   });
 
   app.get("/operations", async (c) => {
-    const query = parse(OperationsQuery, c.req.query());
-    if (query.run_id === undefined && query.status === undefined) {
-      throw new BadRequest("invalid_request", "expected run_id, status, or both: the whole ledger is not listed");
-    }
-    const entries =
-      query.run_id !== undefined
-        ? await ledgerStore.listByRun(query.run_id)
-        : await ledgerStore.listOpen(query.status ?? "UNKNOWN");
-    const wanted = entries.filter((entry) => query.status === undefined || entry.status === query.status);
-    return c.json({ operations: wanted.map(operationView) });
+    const query = checkRequest(OperationsQuery, c.req.query());
+    return c.json({ operations: (await findOperations(query, ledgerStore, log)).map(operationView) });
   });
 
   app.get("/approvals", async (c) => {
@@ -61,24 +63,34 @@ export function createReadApp(
   });
 
   app.get("/approvals/:waiter_id{.+}", async (c) => {
-    const id = decodeURIComponent(c.req.param("waiter_id"));
-    const key = parseWaiterId(id);
-    const waiter = key && (await log.readWaiter(key.runId, key.position));
-    if (waiter?.kind !== "approval")
-      throw new BadRequest(
-        "unknown_approval",
-        `there is no approval "${id}": surefoot approvals lists the ones that wait`,
-        404,
-      );
-    return c.json(await approvalView(waiter, ports));
+    return c.json(await approvalView(await findApproval(c.req.param("waiter_id"), log), ports));
   });
   return app;
 }
 
-function parse<S extends z.ZodType>(schema: S, query: Readonly<Record<string, string>>): z.infer<S> {
-  const parsed = schema.safeParse(query);
-  if (!parsed.success) throw new BadRequest("invalid_request", issuesOf(parsed.error));
-  return parsed.data;
+async function findOperations(
+  { run_id, status }: OperationsQuery,
+  store: LedgerStore,
+  log: RunLog,
+): Promise<readonly LedgerEntry[]> {
+  if (run_id !== undefined) {
+    const runId = checkRunId(run_id);
+    const entries = await store.listByRun(runId);
+    // An empty list would read as "nothing was done": true of a run, not of a typing error.
+    if (entries.length === 0 && (await log.readRun(runId)) === undefined) throw unknownRun(runId);
+    return entries.filter((entry) => status === undefined || entry.status === status);
+  }
+  if (status === undefined) {
+    throw new BadRequest("invalid_request", "expected run_id, status, or both: the whole ledger is not listed");
+  }
+  if (settledStatuses.includes(status)) {
+    const open = OperationStatus.options.filter((candidate) => !settledStatuses.includes(candidate));
+    throw new BadRequest(
+      "invalid_request",
+      `status: ${status} operations are listed by run only: add run_id, or ask for one of ${open.join(", ")}`,
+    );
+  }
+  return store.listOpen(status);
 }
 
 /** What a reviewer sees. The task token is a secret and never part of it. */

@@ -5,6 +5,7 @@ import { BadRequest } from "../../shared/faults/faults.ts";
 import type { Executions } from "../../shared/ports/executions.ts";
 import type { RunPorts } from "../../shared/run/ports.ts";
 import { startRun } from "../../shared/run/start-run.ts";
+import { checkRequest } from "./check-request.ts";
 import { jsonBody, refuseInOneShape } from "./problem.ts";
 
 /** The caller's name for the business task. No colon: operation ids are made of it. */
@@ -28,9 +29,7 @@ export function createStartApp(
   const app = new Hono();
   refuseInOneShape(app, ports.logger);
   app.post("/runs", async (c) => {
-    const parsed = StartBody.safeParse(await jsonBody(c));
-    if (!parsed.success) throw new BadRequest("invalid_request", `${issuesOf(parsed.error)}. Nothing was started`);
-    const body = parsed.data;
+    const body = checkRequest(StartBody, await jsonBody(c), "Nothing was started");
     const agent = agents.find((candidate) => candidate.name === body.agent);
     const stateMachineArn = stateMachines[body.agent];
     if (!agent || stateMachineArn === undefined) {
@@ -53,6 +52,3 @@ export function createStartApp(
   });
   return app;
 }
-
-export const issuesOf = (error: z.ZodError): string =>
-  error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`).join("; ");
