@@ -34,9 +34,11 @@ const folded = (state: State): Folded => ({
 
 function stateWith(state: State, step: Step, output: unknown): State {
   if (step.outcome === "sent_back") return { ...state, rejection: Rejection.parse(output) };
-  const next = { ...state, [step.node]: output };
-  const turnedBack = step.kind === "approval" ? rejectionOf(step.node, output) : undefined;
-  return turnedBack ? { ...next, rejection: turnedBack } : next;
+  if (step.kind !== "approval") return { ...state, [step.node]: output };
+  // Every answer settles who turned the run back last. So the latest ones alone decide, and a fold that skips older outputs agrees with one that saw them.
+  const { rejection: _settled, ...rest } = state;
+  const turnedBack = rejectionOf(step.node, output);
+  return { ...rest, [step.node]: output, ...(turnedBack && { rejection: turnedBack }) };
 }
 
 function rejectionOf(node: string, output: unknown): Rejection | undefined {

@@ -9,7 +9,7 @@ import { ComeBackLater, ReplayContractError, StaleExecution } from "../faults/fa
 import { WireFault } from "../faults/wire-fault.ts";
 import { checkpoint } from "../operation/phases/checkpoint.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
-import { nodeAt, ordinalOf, type Position, positionAfter } from "../runlog/position.ts";
+import { nodeAt, ordinalOf, Position, positionAfter } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import { isOpen } from "../runlog/run-record.ts";
 import { END, type Step } from "../runlog/step.ts";
@@ -53,28 +53,46 @@ export async function runLine(agent: Agent, line: Line, entry: LineEntry, ports:
   let { place, folded } = replayed;
   for (let ran = 0; place.kind === "next"; ran++) {
     const name = nodeAt(place.position);
-    if (!line.nodes.includes(name)) return { run_id: entry.runId, position: place.position, next: name };
+    if (!line.nodes.includes(name)) return leave(line, place, history);
     const step = await runOne(agent, line, place.position, folded, history, { entry, ran }, ports);
     if (step === "waits") return { run_id: entry.runId, position: place.position, next: WAIT };
     folded = folded.with(step, await unpackValue(ports.payloads, step.output));
     place = after(step);
-    if (step.outcome === "sent_back" && place.kind === "next" && !line.nodes.includes(step.next)) {
-      throw new WireFault(
-        wireError.sentBack(step.node),
-        `run ${entry.runId} at ${step.position}: sent back to ${step.next}`,
-        undefined,
-      );
-    }
   }
   await finish(history, place.last, ports);
   return { run_id: entry.runId, position: place.last.position, next: END };
 }
 
 /** Where a run stands: about to take a position, or past its last step. */
-type Place = { readonly kind: "next"; readonly position: Position } | { readonly kind: "end"; readonly last: Step };
+type Place = Ahead | { readonly kind: "end"; readonly last: Step };
+interface Ahead {
+  readonly kind: "next";
+  readonly position: Position;
+  /** The step that leads there, where one is recorded. */
+  readonly from?: Step;
+}
 
 const after = (step: Step): Place =>
-  step.next === END ? { kind: "end", last: step } : { kind: "next", position: positionAfter(step.position, step.next) };
+  step.next === END
+    ? { kind: "end", last: step }
+    : { kind: "next", position: positionAfter(step.position, step.next), from: step };
+
+/**
+ * The way out of a line, in the words that its states know. Read from the last step and not from what this invocation did: an earlier one
+ * may have recorded it and died before it could say so.
+ * @throws WireFault `surefoot.sent_back` by which the state machine goes back.
+ */
+function leave(line: Line, { position, from }: Ahead, { run, waiters }: RunHistory): LineExit {
+  const own = from !== undefined && line.nodes.includes(from.node) ? from : undefined;
+  if (own?.outcome === "sent_back") {
+    const message = `run ${run.run_id} at ${own.position}: sent back to ${own.next}`;
+    throw new WireFault(wireError.sentBack(own.node), message, undefined);
+  }
+  // Answered before anybody waited: the wait state finds the answer and takes its route.
+  const answered = own?.kind === "approval" && waiters.some((waiter) => waiter.position === own.position);
+  if (answered) return { run_id: run.run_id, position: own.position, next: WAIT };
+  return { run_id: run.run_id, position, next: nodeAt(position) };
+}
 
 /** The run's history, read consistently, if this execution still owns it. */
 async function readOwned(entry: LineEntry, ports: NodePorts): Promise<RunHistory> {
@@ -112,13 +130,13 @@ async function replay(agent: Agent, history: RunHistory, from: Position, ports: 
       replayedSteps++;
     }
     if (replayedSteps > 0) ports.metrics.add("replayed_step_total", { agent: agent.name }, replayedSteps);
-    return { place: place as Place, folded };
+    return { place: place, folded };
   } catch (error) {
     const mismatch = error instanceof ReplayContractError;
     ports.metrics.add(mismatch ? "workflow_version_mismatch_total" : "checkpoint_restore_failure_total", {
       agent: agent.name,
     });
-    const last = steps.at(-1)?.position ?? from;
+    const last = mismatch ? Position.parse(error.facts["position"]) : (steps.at(-1)?.position ?? from);
     await ports.log.noteFailure({
       run_id: run.run_id,
       position: last,

@@ -47,14 +47,17 @@ export async function settleRun(
     code: failure.error.code,
     status,
   });
-  ports.metrics.add("retry_exhausted_total", { agent: history.run.agent, node: failure.node });
+  // What is final was never a matter of retries; an operation's own budget is counted where it ends.
+  if (failure.error.failure_class !== "final" && failure.error.code !== "retry_exhausted")
+    ports.metrics.add("retry_exhausted_total", { agent: history.run.agent, node: failure.node });
   return { run_id: runId, status };
 }
 
 /** The recorded failure that stopped the run; where the platform failed without one, the platform's word. */
 function failureOf({ run, steps, failures }: RunHistory, wireName: string): RunFailure {
   const latest = [...failures].sort((a, b) => b.updated_at.localeCompare(a.updated_at))[0];
-  const recorded = latest && !steps.some((step) => step.position === latest.position) ? latest : undefined;
+  const overcome = steps.some((step) => step.position === latest?.position && step.created_at >= latest.updated_at);
+  const recorded = overcome ? undefined : latest;
   const last = steps.at(-1);
   const error: FaultRecord =
     recorded && wireName.startsWith("surefoot.")
