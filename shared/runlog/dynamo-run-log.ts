@@ -163,12 +163,15 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
     },
 
     async noteFailure({ run_id, position, ...failure }) {
-      const updated = await client.send(
+      const key = keyOf(run_id, itemKey.failure(position));
+      const update = client.send(
         new UpdateCommand({
           TableName: table,
-          Key: keyOf(run_id, itemKey.failure(position)),
+          Key: key,
           UpdateExpression:
-            "SET #position = :position, #node = :node, #error = :error, updated_at = :at, not_before = :notBefore ADD attempts :one",
+            "SET #position = :position, #node = :node, #error = :error, updated_at = :at, not_before = :notBefore, write_id = :write ADD attempts :one",
+          // The SDK's repeat of a write whose acknowledgement was lost is not another attempt.
+          ConditionExpression: "attribute_not_exists(write_id) OR write_id <> :write",
           ExpressionAttributeNames: { "#position": "position", "#node": "node", "#error": "error" },
           ExpressionAttributeValues: {
             ":position": position,
@@ -176,12 +179,20 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
             ":error": failure.error,
             ":at": failure.updated_at,
             ":notBefore": failure.not_before ?? failure.updated_at,
+            ":write": ids.next(),
             ":one": 1,
           },
           ReturnValues: "ALL_NEW",
         }),
       );
-      return parseItem(NodeFailure, updated.Attributes ?? {}, `failure at ${position} of run ${run_id}`).attempts;
+      const counted = await update.then(
+        ({ Attributes }) => Attributes,
+        (error: unknown) => {
+          if (!isRefusedCondition(error)) throw error;
+          return getItem(client, table, key);
+        },
+      );
+      return parseItem(NodeFailure, counted ?? {}, `failure at ${position} of run ${run_id}`).attempts;
     },
 
     putWaiter: (waiter) =>
