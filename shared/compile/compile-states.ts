@@ -1,4 +1,4 @@
-import { type Agent, nodeOf } from "../agent/agent.ts";
+import { type Agent, approvalsOf, nodeOf } from "../agent/agent.ts";
 import type { ApprovalNode } from "../agent/node.ts";
 import { AgentDefinitionError } from "../faults/faults.ts";
 import { END } from "../runlog/step.ts";
@@ -17,7 +17,7 @@ import { nodeTimeMs } from "./node-time.ts";
 import { genericRetry, retryOfLine } from "./retry-policy.ts";
 import { wireError } from "./wire-errors.ts";
 
-/** Names of the states that are not lines. */
+/** Names of the states that are not lines. Those without a space are kept from lines in `lines.ts`: nodes' names have none. */
 const state = {
   start: "Start",
   done: "Done",
@@ -109,16 +109,11 @@ const ids = { "run_id.$": "$.run_id", "position.$": "$.position", "execution.$":
 function lineCatch(agent: Agent, line: Line, target: (node: string) => string): readonly Catcher[] {
   const writes = line.nodes.map((name) => nodeOf(agent, name)).filter((node) => node.kind === "write");
   const unknown = writes.map((write) => wireError.unknown(write.name));
-  const sentBack = writes.flatMap((write) =>
-    agent.nodes
-      .filter((node): node is ApprovalNode => node.kind === "approval" && node.of === write.name)
-      .filter((approval) => approval.onStale !== END && !line.nodes.includes(approval.onStale))
-      .map((approval) => ({
-        ErrorEquals: [wireError.sentBack(write.name)],
-        ResultPath: null,
-        Next: target(approval.onStale),
-      })),
-  );
+  const sentBack = writes.flatMap((write) => {
+    const [guard] = approvalsOf(agent, write.name);
+    if (!guard || guard.onStale === END || line.nodes.includes(guard.onStale)) return [];
+    return [{ ErrorEquals: [wireError.sentBack(write.name)], ResultPath: null, Next: target(guard.onStale) }];
+  });
   return [
     ...(unknown.length > 0 ? [{ ErrorEquals: unknown, ResultPath: null, Next: state.resolve(line.name) }] : []),
     ...sentBack,
@@ -205,7 +200,7 @@ function resolveTask(line: Line, settings: CompileSettings): TaskState {
 
 function closingStates(states: Readonly<Record<string, AslState>>): Record<string, AslState> {
   const text = JSON.stringify(states);
-  const used = (name: string) => text.includes(`:${JSON.stringify(name)}`);
+  const used = (name: string) => text.includes(`"Next":${JSON.stringify(name)}`);
   return {
     [state.settle]: {
       Type: "Task",

@@ -37,8 +37,12 @@ export function linesOf(agent: Agent): readonly Line[] {
 
 const endsLine = (node: AgentNode): boolean => node.kind === "approval" || node.kind === "route" || node.next === END;
 
+/** States beside the lines whose names a node could have. */
+const takenStateNames = new Set(["Start", "Done", "Failed"]);
+
 function lineName(nodes: readonly string[]): string {
   const full = nodes.join("+");
+  if (takenStateNames.has(full)) return `Line ${full}`;
   if (full.length <= lineNameCharsMax) return full;
   return `${full.slice(0, lineNameCharsMax - 9)}~${sha256Hex(full).slice(0, 8)}`;
 }

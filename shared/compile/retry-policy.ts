@@ -68,7 +68,8 @@ const attempts = (
   maxDelaySeconds: number,
 ): readonly Retrier[] => [
   ...retryable(node, attemptsMax, backoffRate, maxDelaySeconds),
-  { ErrorEquals: [wireError.timeout(node)], IntervalSeconds: 1, MaxAttempts: 1 },
+  // A budget of its own, but a node that may be asked once is asked once.
+  ...(attemptsMax > 1 ? [{ ErrorEquals: [wireError.timeout(node)], IntervalSeconds: 1, MaxAttempts: 1 }] : []),
 ];
 
 const retryable = (
