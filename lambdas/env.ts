@@ -53,36 +53,52 @@ export interface ModelSettings {
 const bedrockModelDefault = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
 export function readModelSettings(env: Environment): ModelSettings {
-  const provider = z.enum(modelProviders).safeParse(env[envNames.modelProvider] ?? "bedrock");
-  if (!provider.success) {
-    throw new SettingsError(
-      `${envNames.modelProvider}: expected one of ${modelProviders.join(", ")}, found "${env[envNames.modelProvider] ?? ""}"`,
-    );
-  }
-  const baseUrl = env[envNames.modelBaseUrl];
-  if (provider.data === "openai-compatible" && baseUrl === undefined) {
-    throw new SettingsError(
-      `${envNames.modelBaseUrl} is missing: an OpenAI-compatible endpoint has no default address`,
-    );
-  }
-  const text = env[envNames.models];
+  const provider = readProvider(env);
+  const text = given(env, envNames.models);
   const byName = text?.startsWith("{") ? parseJson(env, envNames.models, z.record(z.string(), z.string())) : undefined;
-  const forAll = byName ? byName["default"] : (text ?? (provider.data === "bedrock" ? bedrockModelDefault : undefined));
+  const forAll = byName ? byName["default"] : (text ?? (provider === "bedrock" ? bedrockModelDefault : undefined));
   return {
-    provider: provider.data,
-    baseUrl,
-    apiKey: env[envNames.modelApiKey],
+    provider,
+    baseUrl: readBaseUrl(env, provider),
+    apiKey: given(env, envNames.modelApiKey),
     modelIdOf: (name) => {
       const id = byName?.[name] ?? forAll;
-      if (id === undefined) throw new SettingsError(`${envNames.models} names no model for "${name}"`);
-      return id;
+      if (id !== undefined) return id;
+      throw new SettingsError(
+        `${envNames.models} names no model for "${name}": set it to one model id, or to JSON like {"default": "<id>", "${name}": "<id>"}`,
+      );
     },
   };
 }
 
+function readProvider(env: Environment): ModelSettings["provider"] {
+  const provider = z.enum(modelProviders).safeParse(given(env, envNames.modelProvider) ?? "bedrock");
+  if (provider.success) return provider.data;
+  throw new SettingsError(
+    `${envNames.modelProvider}: expected one of ${modelProviders.join(", ")}, found "${env[envNames.modelProvider] ?? ""}"`,
+  );
+}
+
+function readBaseUrl(env: Environment, provider: ModelSettings["provider"]): string | undefined {
+  const baseUrl = given(env, envNames.modelBaseUrl);
+  if (baseUrl === undefined) {
+    if (provider !== "openai-compatible") return undefined;
+    throw new SettingsError(
+      `${envNames.modelBaseUrl} is missing: an OpenAI-compatible endpoint has no default address; set it, e.g. to http://localhost:11434/v1`,
+    );
+  }
+  if (/^https?:\/\//u.test(baseUrl) && URL.canParse(baseUrl)) return baseUrl;
+  throw new SettingsError(`${envNames.modelBaseUrl}: expected an http or https address, found "${baseUrl}"`);
+}
+
+/** Templates and shells set empty texts where nothing was said. */
+function given(env: Environment, name: string): string | undefined {
+  return env[name] === "" ? undefined : env[name];
+}
+
 function required(env: Environment, name: string): string {
-  const value = env[name];
-  if (value === undefined || value === "") throw new SettingsError(`${name} is not set`);
+  const value = given(env, name);
+  if (value === undefined) throw new SettingsError(`${name} is not set`);
   return value;
 }
 

@@ -94,7 +94,9 @@ describe("a decision that is refused decides nothing and wakes nobody", () => {
 describe("what a reviewer is shown", () => {
   test("the listing holds what is asked for, and never the task token", async () => {
     const { status, body, text } = await api.get("/approvals");
-    const mine = body.approvals.find((approval: { approval_id: string }) => approval.approval_id === parked.approvalId);
+    const mine = (body.approvals as { approval_id: string }[]).find(
+      (approval) => approval.approval_id === parked.approvalId,
+    );
 
     expect(status).toBe(200);
     expect(mine).toMatchObject({

@@ -26,7 +26,7 @@ beforeAll(async () => {
 const idsOf = async (path: string): Promise<string[]> => {
   const { status, body } = await api.get(path);
   expect(status).toBe(200);
-  return body.runs.map((run: { run_id: string }) => run.run_id);
+  return (body.runs as { run_id: string }[]).map((run) => run.run_id);
 };
 
 describe("GET /runs", () => {
