@@ -131,7 +131,7 @@ describe("how a doubt is cleared", () => {
 
   it.each(rows)("%s", (_behaviour, downstream, over, now, expected) => {
     const entry = anEntry("STARTED", over);
-    expect(decideReconciliation(entry, downstream as Downstream, Date.parse(now), 3).kind).toBe(expected);
+    expect(decideReconciliation(entry, downstream, Date.parse(now), 3).kind).toBe(expected);
   });
 
   it("says until when a key counts, and that other sides have no such end", () => {

@@ -1,0 +1,373 @@
+import { recordingQueue } from "./recording-queue.ts";
+import { join } from "node:path";
+import { z } from "zod";
+import { type Agent, byKey, days, defineAgent, definePrompt, hours, readTool, writeTool } from "../../shared/index.ts";
+import { nodeOf } from "../../shared/agent/agent.ts";
+import type { ApprovalNode } from "../../shared/agent/node.ts";
+import type { ApprovalOutcome } from "../../shared/approval/approval.ts";
+import { type Line, lineOf, linesOf, WAIT } from "../../shared/compile/lines.ts";
+import { wireError } from "../../shared/compile/wire-errors.ts";
+import { WireFault } from "../../shared/faults/wire-fault.ts";
+import { dynamoLedgerStore } from "../../shared/ledger/dynamo-ledger-store.ts";
+import { createLedger } from "../../shared/ledger/ledger.ts";
+import type { ModelAnswer, ModelRequest } from "../../shared/model/model-port.ts";
+import { folderPayloadStore } from "../../shared/payloads/folder-payload-store.ts";
+import type { WakeResult } from "../../shared/ports/executions.ts";
+import { type Answered, answerApproval } from "../../shared/run/answer-waiter.ts";
+import type { NodePorts } from "../../shared/run/ports.ts";
+import { type LineExit, runLine } from "../../shared/run/run-line.ts";
+import { settleRun } from "../../shared/run/settle-run.ts";
+import { startRun } from "../../shared/run/start-run.ts";
+import { registerWait } from "../../shared/run/wait-run.ts";
+import { dynamoRunLog } from "../../shared/runlog/dynamo-run-log.ts";
+import type { Position } from "../../shared/runlog/position.ts";
+import type { RunHistory } from "../../shared/runlog/run-log.ts";
+import { END } from "../../shared/runlog/step.ts";
+import type { Waiter } from "../../shared/waiter/waiter.ts";
+import { countingIds } from "./counting-ids.ts";
+import { Downstream } from "./downstream.ts";
+import { type CrashPoint, Life, ProcessDied } from "./life.ts";
+import type { LocalTables } from "./local-tables.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { RecordingLogger } from "./recording-logger.ts";
+import { RecordingMetrics } from "./recording-metrics.ts";
+
+export const Ticket = z.object({ order: z.string(), amountCents: z.number().int() });
+const Plan = z.object({ amountCents: z.number().int(), seen: z.string().optional() });
+const Stock = z.object({ pieces: z.number().int() });
+const Receipt = z.object({ ref: z.string(), amountCents: z.number().int() });
+const Tally = z.object({ text: z.string() });
+
+/** Above this a person is asked. */
+export const reviewAboveCents = 5_000;
+export const invocationMs = 120_000;
+/** Longest a run of these tests takes, in Tasks and waits. */
+const movesMax = 40;
+
+export interface RunWorldOptions {
+  readonly amountCents?: number;
+  /** Changes the small agent, e.g. into a later version of it. */
+  readonly agent?: (world: AgentParts) => Agent;
+  readonly precondition?: () => true | string;
+  readonly onReject?: "plan" | "end";
+  readonly stepsMax?: number;
+}
+
+/** What an agent of a world is made of. */
+export type AgentParts = ReturnType<typeof partsOf>;
+
+function partsOf(life: () => Life, downstream: Downstream, reads: string[]) {
+  const lookUpStock = readTool("look_up_stock", {
+    version: 1,
+    input: z.object({ order: z.string() }),
+    output: Stock,
+    execute: ({ order }) =>
+      life().pass("read.execute", async () => {
+        reads.push(order);
+        return { pieces: 3 };
+      }),
+  });
+  const placeOrder = writeTool("place_order", {
+    version: 1,
+    risk: "high",
+    input: Ticket,
+    output: Receipt,
+    downstream: byKey({ window: hours(24) }),
+    semanticFields: ["order", "amountCents"],
+    externalRef: ({ ref }) => ref,
+    execute: (request, { idempotencyKey, signal }) =>
+      life().pass("tool.execute", () => downstream.call(request, idempotencyKey, signal)) as Promise<never>,
+  });
+  return { lookUpStock, placeOrder };
+}
+
+export const planPrompt = definePrompt<{ input: z.infer<typeof Ticket>; rejection?: unknown }>("plan", {
+  release: 1,
+  text: "Plan the order.",
+  data: ({ input, rejection }) => ({ amountCents: input.amountCents, rejection: rejection ?? null }),
+});
+
+/** plan → stock → review (above a limit) → place → tally. Two lines: one up to the review, one after it. */
+export const smallAgent = ({ lookUpStock, placeOrder }: AgentParts, options: RunWorldOptions = {}): Agent =>
+  defineAgent("order-agent", {
+    version: 1,
+    input: Ticket,
+    ...(options.stepsMax !== undefined && { stepsMax: options.stepsMax }),
+  })
+    .model("plan", { prompt: planPrompt, output: Plan })
+    .read("stock", { tool: lookUpStock, with: ({ input }) => ({ order: input.order }) })
+    .approval("review", {
+      of: "place",
+      when: ({ plan }) => plan.amountCents > reviewAboveCents,
+      show: ({ plan }) => ({
+        title: "Place the order",
+        fields: [{ type: "money", label: "Amount", amount_cents: plan.amountCents, currency: "eur" }],
+        on_approve: "It is placed once.",
+        on_reject: "The agent plans again.",
+      }),
+      validFor: days(7),
+      onReject: options.onReject ?? "plan",
+      onExpire: "end",
+      onStale: "plan",
+    })
+    .write("place", {
+      tool: placeOrder,
+      with: ({ input, plan }) => ({ order: input.order, amountCents: plan.amountCents }),
+      businessKey: ({ input }) => input.order,
+      ...(options.precondition && { precondition: options.precondition }),
+    })
+    .compute("tally", { output: Tally, run: ({ place, stock }) => ({ text: `${place.ref}/${stock.pieces}` }) })
+    .end();
+
+export type RunWorld = Awaited<ReturnType<typeof runWorld>>;
+
+/** A run of a small agent on real tables, with an outside world that counts and a state machine reduced to its routes. */
+export async function runWorld(tables: LocalTables, options: RunWorldOptions = {}) {
+  const clock = new ManualClock();
+  const ids = countingIds();
+  const metrics = new RecordingMetrics();
+  const logger = new RecordingLogger();
+  const downstream = new Downstream(clock, 24 * 3_600_000);
+  const reads: string[] = [];
+  const modelRequests: ModelRequest[] = [];
+  const modelScript: ((request: ModelRequest) => Promise<unknown>)[] = [];
+  const executions: { readonly name: string; readonly input: Readonly<Record<string, string>> }[] = [];
+  /** Tokens that somebody waits on, and what they were told. */
+  const tokens = new Map<string, "open" | "succeeded" | string>();
+  let life = new Life();
+
+  const agent = (options.agent ?? ((parts: AgentParts) => smallAgent(parts, options)))(
+    partsOf(() => life, downstream, reads),
+  );
+  const lines = linesOf(agent);
+  const log = dynamoRunLog({ client: tables.proxied(), table: "runs", clock, ids });
+  const store = dynamoLedgerStore(tables.proxied(), "ledger");
+  const payloads = folderPayloadStore(join(tables.folder(), "payloads"));
+  const models = {
+    async answer(request: ModelRequest): Promise<ModelAnswer> {
+      modelRequests.push(request);
+      const script = modelScript.shift();
+      const output = script
+        ? await script(request)
+        : { amountCents: (JSON.parse(request.data) as { amountCents: number }).amountCents };
+      return { output, usage: { input_tokens: 10, output_tokens: 5 } };
+    },
+  };
+  const wake = async (token: string, told: string): Promise<WakeResult> => {
+    if (tokens.get(token) !== "open") return "gone";
+    tokens.set(token, told);
+    return "woken";
+  };
+  const waker = {
+    succeed: (token: string) => wake(token, "succeeded"),
+    fail: (token: string, error: string) => wake(token, error),
+  };
+  const starter = {
+    start: async (_arn: string, name: string, input: Readonly<Record<string, string>>) => {
+      if (!executions.some((execution) => execution.name === name)) executions.push({ name, input });
+    },
+  };
+  const ports = { log, payloads, clock, ids, metrics, logger, waker, executions: starter };
+  const nodePorts = (own: Life): NodePorts => ({
+    ...ports,
+    log: own.port("log", log),
+    payloads: own.port("payloads", payloads),
+    ledger: own.port("ledger", createLedger({ store, clock, ids })),
+    models: own.port("models", models),
+    queue: recordingQueue(),
+    endProcess: () => undefined,
+  });
+
+  const workflowId = `ticket-${ids.next()}`;
+  const input = { order: `ORD-${workflowId}`, amountCents: options.amountCents ?? 4_200 };
+  const start = () =>
+    startRun(
+      agent,
+      "arn:aws:states:us-east-1:000000000000:stateMachine:order-agent",
+      { workflowId, input, allowNewRun: false },
+      ports,
+    );
+  const { run } = await start();
+  const runId = run.run_id;
+
+  const lineNamed = (name: string): Line => {
+    const line = lines.find((candidate) => candidate.name === name);
+    if (!line) throw new Error(`expected one of ${lines.map((candidate) => candidate.name).join(", ")}, found ${name}`);
+    return line;
+  };
+
+  const world = {
+    agent,
+    lines,
+    clock,
+    ids,
+    metrics,
+    logger,
+    downstream,
+    reads,
+    modelRequests,
+    executions,
+    tokens,
+    log,
+    store,
+    payloads,
+    ports,
+    run,
+    runId,
+    workflowId,
+    input,
+    start,
+    proxy: tables.proxy(),
+    /** How the model answers next: a value, or what it throws. */
+    modelSays: (...answers: readonly unknown[]) =>
+      modelScript.push(
+        ...answers.map((answer) => async () => {
+          if (answer instanceof Error) throw answer;
+          return answer;
+        }),
+      ),
+    modelDoes: (answer: (request: ModelRequest) => Promise<unknown>) => modelScript.push(answer),
+    /** The process of the last Task. */
+    life: () => life,
+    async history(): Promise<RunHistory> {
+      const history = await log.read(runId);
+      if (!history) throw new Error("the run was started");
+      return history;
+    },
+    steps: async () => (await world.history()).steps.map(({ position, next }) => `${position} → ${next}`),
+    async state(): Promise<Record<string, unknown>> {
+      const { steps } = await world.history();
+      return Object.fromEntries(
+        steps.map((step) => [step.node, "json" in step.output ? JSON.parse(step.output.json) : step.output]),
+      );
+    },
+    /** Runs one Task in a process of its own. */
+    async step(
+      line: string,
+      position: string,
+      over: {
+        readonly execution?: string;
+        readonly killedInMs?: number;
+        readonly crash?: CrashPoint;
+        readonly agent?: Agent;
+      } = {},
+    ): Promise<LineExit> {
+      const own = new Life(over.crash);
+      life = own;
+      return runLine(
+        over.agent ?? agent,
+        lineNamed(line),
+        {
+          runId,
+          position: position as Position,
+          execution: over.execution ?? `${runId}-1`,
+          killedAtMs: clock.nowMs() + (over.killedInMs ?? invocationMs),
+          functionArn: undefined,
+        },
+        nodePorts(own),
+      );
+    },
+    /** Enters the state that waits at the end of a line, with a token of its own. */
+    async wait(line: string, token: string, execution = `${runId}-1`): Promise<string> {
+      tokens.set(token, "open");
+      await registerWait({ runId, line, execution }, token, ports);
+      return tokens.get(token) ?? "";
+    },
+    async waiter(): Promise<Waiter> {
+      const waiter = (await world.history()).waiters.at(-1);
+      if (!waiter) throw new Error("nobody waits");
+      return waiter;
+    },
+    /** Answers the newest waiter as its subject asks. */
+    async answer(outcome: "approved" | "rejected", over: Partial<ApprovalOutcome> = {}): Promise<Answered> {
+      const waiter = await world.waiter();
+      return answerApproval(waiter, { ...decision(waiter, clock.nowMs(), outcome), ...over }, ports);
+    },
+    /** The routes of the state machine, from an execution's start to its end or to a wait that nobody has answered. */
+    async drive(
+      over: { readonly execution?: number; readonly crash?: { readonly line: string; readonly at: CrashPoint } } = {},
+    ): Promise<string> {
+      const attempt = over.execution ?? 1;
+      const name = `${runId}-${attempt}`;
+      const entered = executions.find((execution) => execution.name === name)?.input;
+      if (!entered) throw new Error(`execution ${name} was not started`);
+      let { position = "", resume_at: at = "" } = entered;
+      let crash = over.crash;
+      for (let moves = 0; moves < movesMax; moves++) {
+        if (at === END) return "done";
+        const line = lineOf(lines, at);
+        if (!line) throw new Error(`no line has ${at}`);
+        try {
+          const here = crash?.line === line.name ? crash.at : undefined;
+          if (here) crash = undefined;
+          const exit = await world.step(line.name, position, { execution: name, ...(here && { crash: here }) });
+          if (exit.next !== WAIT) {
+            ({ position } = exit);
+            at = exit.next;
+            continue;
+          }
+          ({ position } = exit);
+          const told = await world.wait(line.name, `token-${name}-${moves}`, name);
+          if (told === "open") return "waits";
+          at = afterWait(line, told);
+        } catch (error) {
+          const next = await world.caught(line, error, name);
+          if (next === "again") continue;
+          if (!next.startsWith("to ")) return next;
+          at = next.slice(3);
+        }
+      }
+      throw new Error(`expected an end within ${movesMax} moves`);
+    },
+    /** What the generated Retry and Catch blocks do with an error of a line. */
+    async caught(line: Line, error: unknown, execution: string): Promise<string> {
+      if (error instanceof ProcessDied) {
+        clock.advance(invocationMs + 1_000);
+        return "again";
+      }
+      if (!(error instanceof WireFault)) throw error;
+      if (error.name === wireError.stale) return "stopped";
+      if (error.name === wireError.later) {
+        clock.advance(60_000);
+        return "again";
+      }
+      if (error.name === wireError.handOver) return "again";
+      const sender = line.nodes.find((node) => error.name === wireError.sentBack(node));
+      if (sender) {
+        const guard = agent.nodes.find((node) => node.kind === "approval" && node.of === sender) as ApprovalNode;
+        return `to ${guard.onStale}`;
+      }
+      if (line.nodes.some((node) => error.name === wireError.retryable(node))) {
+        clock.advance(30_000);
+        return "again";
+      }
+      return (await settleRun(runId, execution, error.name, ports)).status;
+    },
+  };
+
+  function afterWait(line: Line, told: string): string {
+    const name = line.nodes.at(-1) ?? "";
+    const approval = nodeOf(agent, name) as ApprovalNode;
+    const next =
+      told === wireError.rejected ? approval.onReject : told === wireError.expired ? approval.onExpire : approval.next;
+    // An answer that ends the run comes back into its line, which closes the run.
+    return next === END ? name : next;
+  }
+  return world;
+}
+
+/** A decision on what a waiter shows, as the API records it. */
+export function decision(waiter: Waiter, nowMs: number, outcome: "approved" | "rejected"): ApprovalOutcome {
+  const subject = JSON.parse("json" in waiter.subject ? waiter.subject.json : "{}") as {
+    payload_digest: string;
+    tool_version: number;
+  };
+  return {
+    outcome,
+    payload_digest: subject.payload_digest,
+    tool_version: subject.tool_version,
+    valid_until: waiter.expires_at,
+    by: "kim",
+    at: new Date(nowMs).toISOString(),
+  };
+}

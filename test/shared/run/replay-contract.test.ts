@@ -1,0 +1,74 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineAgent } from "../../../shared/index.ts";
+import { settleRun } from "../../../shared/run/settle-run.ts";
+import { isWrite } from "../../builders/dynamo-proxy.ts";
+import { localTables } from "../../builders/local-tables.ts";
+import { faultOf } from "../../builders/operation-world.ts";
+import { planPrompt, runWorld, Ticket } from "../../builders/run-world.ts";
+
+const first = "plan+stock+review";
+const Plan = z.object({ amountCents: z.number().int() });
+
+const another = {
+  "has no such node": defineAgent("order-agent", { version: 1, input: Ticket })
+    .model("draft", { prompt: planPrompt, output: Plan })
+    .end(),
+  "has it as another kind": defineAgent("order-agent", { version: 1, input: Ticket })
+    .compute("plan", { output: Plan, run: ({ input }) => ({ amountCents: input.amountCents }) })
+    .end(),
+  "has it with another prompt": defineAgent("order-agent", { version: 1, input: Ticket })
+    .model("plan", { prompt: { ...planPrompt, text: "Plan something else." }, output: Plan })
+    .end(),
+  "has it with another output": defineAgent("order-agent", { version: 1, input: Ticket })
+    .model("plan", { prompt: planPrompt, output: z.object({ cents: z.number() }) })
+    .end(),
+};
+
+describe("a recorded step is not reused by a definition that", () => {
+  const tables = localTables();
+
+  it.each(Object.entries(another))("%s: nothing runs, and the run is parked with the reason", async (_what, agent) => {
+    const world = await runWorld(tables);
+    await faultOf(world.step(first, "0000.plan", { crash: { when: "after", call: "log.append" } }));
+    world.clock.advance(1_000);
+    const ledger = world.proxy.requests.filter(({ table }) => table === "ledger").length;
+
+    const fault = await faultOf(world.step(first, "0000.plan", { agent }));
+    expect(fault).toMatchObject({ name: "surefoot.final.plan", cause: { name: "ReplayContractError" } });
+    expect(world.modelRequests).toHaveLength(1);
+    expect(world.reads).toEqual([]);
+    expect(world.proxy.requests.filter(({ table }) => table === "ledger")).toHaveLength(ledger);
+    expect(await world.steps()).toEqual(["0000.plan → stock"]);
+    expect(world.metrics.total("workflow_version_mismatch_total")).toBe(1);
+
+    await settleRun(world.runId, `${world.runId}-1`, fault.name, world.ports);
+    expect((await world.history()).run).toMatchObject({
+      status: "PARKED",
+      failure: { position: "0000.plan", node: "plan", error: { code: "replay_contract", failure_class: "final" } },
+    });
+  });
+
+  it("and once the right code is back, the run goes on from its records", async () => {
+    const world = await runWorld(tables);
+    await faultOf(world.step(first, "0000.plan", { crash: { when: "after", call: "log.append" } }));
+    await faultOf(world.step(first, "0000.plan", { agent: another["has no such node"] }));
+    expect(await world.step(first, "0000.plan")).toMatchObject({ next: "place" });
+    expect(world.modelRequests).toHaveLength(1);
+  });
+
+  it("cannot be told because the record is in a foreign shape: nothing runs either", async () => {
+    const world = await runWorld(tables);
+    await tables.client().send(
+      new PutCommand({
+        TableName: "runs",
+        Item: { run_id: world.runId, item: "STEP#0000.plan", position: "0000.plan", node: "plan", kind: "oracle" },
+      }),
+    );
+    const from = world.proxy.requests.length;
+    expect(await faultOf(world.step(first, "0000.plan"))).toMatchObject({ name: "RecordCorrupt" });
+    expect(world.modelRequests).toEqual([]);
+    expect(world.proxy.requests.slice(from).filter(isWrite)).toEqual([]);
+  });
+});
