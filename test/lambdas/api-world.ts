@@ -1,3 +1,4 @@
+import { recordingQueue } from "../builders/recording-queue.ts";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
@@ -67,6 +68,7 @@ export function apiWorld(tables: LocalTables, agents: readonly Agent[]) {
     payloads: folderPayloadStore(payloadsFolder),
     metrics: new RecordingMetrics(),
     models: { answer: () => Promise.reject(new Error("no model is asked here")) },
+    queue: recordingQueue(),
     endProcess: () => undefined,
     executions: {
       start: async (stateMachineArn: string, name: string, input: Readonly<Record<string, string>>) => {

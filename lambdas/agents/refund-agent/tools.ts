@@ -1,8 +1,8 @@
-import { createTransport } from "nodemailer";
 import type Stripe from "stripe";
 import { z } from "zod";
-import { byKey, type FailureClass, hours, minutes, none, readTool, seconds, writeTool } from "../../../shared/index.ts";
+import { byKey, hours, minutes, none, readTool, seconds, writeTool } from "../../../shared/index.ts";
 import { refundSettings } from "./settings.ts";
+import { classifySmtp, sendOnce } from "./smtp-client.ts";
 import { stripeClient } from "./stripe-client.ts";
 
 export const Order = z.object({
@@ -112,22 +112,9 @@ export const sendMail = writeTool("send_mail", {
   classify: classifySmtp,
   execute: async (mail, { idempotencyKey, signal }) => {
     const { smtpUrl, mailFrom } = refundSettings();
-    const transport = createTransport(smtpUrl);
-    signal.addEventListener("abort", () => transport.close(), { once: true });
-    try {
-      const messageId = `<${idempotencyKey}@surefoot>`;
-      const headers = { "X-Surefoot-Operation": idempotencyKey };
-      await transport.sendMail({ ...mail, from: mailFrom, messageId, headers });
-      return { messageId };
-    } finally {
-      transport.close();
-    }
+    const messageId = `<${idempotencyKey}@surefoot>`;
+    const headers = { "X-Surefoot-Operation": idempotencyKey };
+    await sendOnce(smtpUrl, { ...mail, from: mailFrom, messageId, headers }, signal);
+    return { messageId };
   },
 });
-
-/** A reply of the server is a verdict; no connection means that nothing was sent; anything else may have been accepted. */
-function classifySmtp(error: unknown): FailureClass | undefined {
-  const { responseCode, command } = error as { readonly responseCode?: unknown; readonly command?: unknown };
-  if (typeof responseCode === "number") return responseCode >= 500 ? "final" : "retryable";
-  return command === "CONN" ? "retryable" : undefined;
-}
