@@ -12,6 +12,8 @@ export interface DynamoRequest {
   readonly item: Readonly<Record<string, unknown>>;
   /** The expression's values (`:status`, …), as plain values. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** The application id that the sender's SDK was given (`AWS_SDK_UA_APP_ID`): tells processes apart. */
+  readonly sender: string | undefined;
 }
 
 /** What happens to a matched request. Without members it just passes. */
@@ -128,6 +130,7 @@ function parse(incoming: IncomingMessage, text: string): DynamoRequest {
     body,
     item: plainMap(body["Item"] ?? body["Key"]),
     values: plainMap(body["ExpressionAttributeValues"]),
+    sender: /(?:^|\s)app\/(\S+)/u.exec(incoming.headers["user-agent"] ?? "")?.[1],
   };
 }
 

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type ApiClient, apiClient } from "../../infra/cli/api-client.ts";
+import { type Approval, Approvals, Run, Started } from "../../infra/cli/api-shapes.ts";
+import { MailEffects } from "../../infra/local/downstreams/mail-server.ts";
+import { ModelRequests } from "../../infra/local/downstreams/model-server.ts";
+import { PaymentsEffects } from "../../infra/local/downstreams/payments-server.ts";
+import { type LocalRunner, startLocalRunner } from "../../infra/local/local-runner.ts";
+import { type RefundWorld, startRefundWorld } from "../../infra/local/refund-world.ts";
+import { type DynamoProxy, type DynamoRequest, startDynamoProxy } from "../builders/dynamo-proxy.ts";
+
+/** A quick agent's longest node and its bookkeeping fit. A dead attempt's lease lapses at most one second later. */
+const stepTimeoutSeconds = 15;
+/** A lease, the pauses between looks at it, and the work, on a machine that is busy with other suites. */
+const patienceMs = 240_000;
+/** For whole tests and hooks here: patience, and bundling and cold starts on top. */
+export const slowMs = patienceMs + 60_000;
+const pollMs = 100;
+
+/** Everything real: functions in their processes, DynamoDB behind a proxy, a payments, a mail and a model server. */
+export interface Stage {
+  readonly folder: string;
+  readonly runner: LocalRunner;
+  readonly world: RefundWorld;
+  readonly proxy: DynamoProxy;
+  readonly api: ApiClient;
+  start(agent: string, workflowId: string, input: unknown): Promise<string>;
+  run(runId: string): Promise<Run>;
+  /** The run once it has one of these statuses. */
+  until(runId: string, statuses: readonly string[]): Promise<Run>;
+  /** The run once it goes no further by itself. */
+  ended(runId: string): Promise<Run>;
+  /** The open approval of a run, once it waits for one. */
+  asked(runId: string): Promise<Approval>;
+  approve(approval: Approval, by?: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** File names under `agents/`. */
+  readonly agents: readonly string[];
+  /** What the agents find in their environment beside the refund world. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export const agentModule = (name: string): string => fileURLToPath(new URL(`./agents/${name}.ts`, import.meta.url));
+
+export async function startStage({ agents, environment = {} }: StageOptions): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), "surefoot-e2e-"));
+  const stops: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const world = await startRefundWorld();
+    stops.push(() => world.stop());
+    let proxy: DynamoProxy | undefined;
+    stops.push(() => proxy?.stop());
+    const runner = await startLocalRunner({
+      folder,
+      agents: agents.map((name) => ({
+        modulePath: agentModule(name),
+        environment: { ...world.environment, ...environment },
+      })),
+      settings: { stepTimeoutSeconds },
+      dynamoEndpointFor: async (target) => (proxy = await startDynamoProxy({ target })).endpoint,
+    });
+    stops.push(() => runner.stop());
+    if (!proxy) throw new Error("the runner did not ask for a proxy");
+    const { requests } = proxy;
+    const statusOf = async (runId: string) =>
+      requests.findLast((request) => setsStatus(request, runId))?.values[":status"];
+    return { folder, runner, world, proxy, ...actionsOf(apiClient(runner.url), statusOf), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const setsStatus = ({ operation, item, values }: DynamoRequest, runId: string): boolean =>
+  operation === "UpdateItem" && item["item"] === "RUN" && item["run_id"] === runId && ":status" in values;
+
+/**
+ * What a user does over HTTP.
+ * @param hintOf a cheap guess at a run's status: the API, whose every answer costs a Lambda invocation, is asked once it fits.
+ */
+export function actionsOf(api: ApiClient, hintOf?: (runId: string) => Promise<unknown>) {
+  const run = async (runId: string) => Run.parse(await api.get(`/runs/${encodeURIComponent(runId)}`));
+  const until = async (runId: string, statuses: readonly string[]) => {
+    if (hintOf)
+      await eventually(
+        () => hintOf(runId),
+        (status) => statuses.includes(String(status)),
+        () => run(runId),
+      );
+    return eventually(
+      () => run(runId),
+      ({ status }) => statuses.includes(status),
+    );
+  };
+  return {
+    api,
+    async start(agent: string, workflowId: string, input: unknown) {
+      return Started.parse((await api.post("/runs", { agent, workflow_id: workflowId, input })).body).run_id;
+    },
+    run,
+    until,
+    ended: (runId: string) => until(runId, ["SUCCEEDED", "FAILED", "PARKED"]),
+    async asked(runId: string): Promise<Approval> {
+      await until(runId, ["WAITING"]);
+      const { approvals } = Approvals.parse(await api.get("/approvals"));
+      const approval = approvals.find((candidate) => candidate.run_id === runId && candidate.status === "pending");
+      if (!approval) throw new Error(`run ${runId} waits, but no approval of it is listed`);
+      return approval;
+    },
+    async approve({ approval_id, payload_digest }: Approval, by = "a reviewer") {
+      await api.post(`/approvals/${encodeURIComponent(approval_id)}`, { decision: "approve", by, payload_digest });
+    },
+  };
+}
+
+/** Looks again and again until `done`. @throws Error with what `explain` says, when that never comes. */
+export async function eventually<T>(
+  look: () => Promise<T>,
+  done: (seen: T) => boolean,
+  explain: () => Promise<unknown> = look,
+): Promise<T> {
+  const giveUpAt = Date.now() + patienceMs;
+  for (;;) {
+    const seen = await look();
+    if (done(seen)) return seen;
+    if (Date.now() > giveUpAt) {
+      throw new Error(`still not so after ${patienceMs} ms: ${JSON.stringify(await explain())}`);
+    }
+    await new Promise((next) => setTimeout(next, pollMs));
+  }
+}
+
+export const paymentsEffects = async (world: Pick<RefundWorld, "payments">) =>
+  PaymentsEffects.parse(await world.payments.control.get("effects"));
+export const mailEffects = async (world: Pick<RefundWorld, "mail">) =>
+  MailEffects.parse(await world.mail.control.get("effects"));
+export const modelRequests = async (world: Pick<RefundWorld, "model">) =>
+  ModelRequests.parse(await world.model.control.get("requests"));
+
+/** The process that sent it, as quick agents' processes say. Powertools puts its own name after it. */
+export function senderPid({ sender }: DynamoRequest): number {
+  const pid = Number(/^\d+/u.exec(sender ?? "")?.[0]);
+  if (!Number.isInteger(pid)) throw new Error(`expected a process id in front of the SDK's app id, found ${sender}`);
+  return pid;
+}
+
+/** A payment that leaves room for a second refund, so that one would be counted and not refused. */
+export async function seedPayment(world: Pick<RefundWorld, "payments">, name: string): Promise<string> {
+  const id = `pi_${name.replaceAll(/\W/gu, "_")}`;
+  await world.payments.control.post("payments", { id, amount_cents: 50_000, order_id: `ORD-${name}` });
+  return id;
+}
+
+/** A ticket for a seeded payment. Above 5,000 cents a person is asked. */
+export const ticketFor = (name: string, requestedAmountCents: number) => ({
+  orderId: `ORD-${name}`,
+  paymentId: `pi_${name.replaceAll(/\W/gu, "_")}`,
+  requestedAmountCents,
+  customerEmail: `${name.toLowerCase()}@example.com`,
+  message: "It arrived broken.",
+});
