@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compileAgent } from "../../../shared/index.ts";
 import { approvalFirstAgent, emptyWorld, refundAgent, routedAgent } from "../../builders/agents.ts";
-import { brokenRules, problemsOf, tasksOf } from "./state-machine-checks.ts";
+import { brokenRules, problemsOf, tasksOf, validatorProblems } from "./state-machine-checks.ts";
 
 const world = emptyWorld();
 const compiled = compileAgent(refundAgent(world));
@@ -183,14 +183,32 @@ describe("the refund agent's states", () => {
 });
 
 describe("an agent's states", () => {
-  it.each([
-    ["refund", refundAgent(world)],
-    ["routed", routedAgent(world)],
-    ["approval first", approvalFirstAgent(world)],
-  ])("are accepted by both validators and by the local engine, and keep the rules: %s", async (_name, agent) => {
-    const states = compileAgent(agent).definition;
-    expect(await problemsOf(states)).toEqual([]);
-    expect(brokenRules(states)).toEqual([]);
+  const samples = [refundAgent(world), routedAgent(world), approvalFirstAgent(world)];
+  const definitions = samples.map((agent) => compileAgent(agent).definition);
+
+  it("are accepted by both validators and by the local engine, and keep the rules", async () => {
+    expect(validatorProblems(definitions)).toEqual([]);
+    for (const states of definitions) {
+      expect(await problemsOf(states)).toEqual([]);
+      expect(brokenRules(states)).toEqual([]);
+    }
+  });
+
+  it("are looked at by three judges, each of which sees a state that nothing leads to and a target that is not there", async () => {
+    const { Done: _gone, ...rest } = compileAgent(routedAgent(world)).definition.States;
+    const orphan = { ...definition, States: { ...definition.States, Orphan: { Type: "Succeed" as const } } };
+    const dangling = {
+      ...definition,
+      States: { ...rest, Failed: { Type: "Pass", Result: {}, ResultPath: "$.x", Next: "Gone" } as const },
+    };
+    expect(validatorProblems([definition, orphan])).toEqual([expect.stringContaining("1 Orphan is not reachable")]);
+    expect(validatorProblems([dangling]).join()).toContain("0 Gone");
+    expect((await problemsOf(orphan)).map((problem) => problem.split(":")[0])).toEqual([
+      "language service",
+      "interpreter",
+    ]);
+    expect((await problemsOf(dangling)).map((problem) => problem.split(":")[0])).toContain("language service");
+    expect((await problemsOf(dangling)).map((problem) => problem.split(":")[0])).toContain("interpreter");
   });
 
   it("are the same every time, and plain JSON", () => {

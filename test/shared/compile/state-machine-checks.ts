@@ -15,18 +15,12 @@ interface LanguageService {
 }
 const languageService = getLanguageService({});
 
-/** What the validators, and the interpreter of this package, have against a definition. */
+/** What the official language service, and the interpreter of this package, have against a definition. */
 export async function problemsOf(definition: StateMachineDefinition): Promise<readonly string[]> {
   const text = JSON.stringify(definition, null, 2);
   const document = TextDocument.create("file:///agent.asl.json", "json", 1, text);
   const diagnostics = await languageService.doValidation(document, languageService.parseJSONDocument(document));
-  // asl-validator writes into what it is given.
-  const validated = aslValidator(JSON.parse(text)).errorsText("; ");
-  return [
-    ...diagnostics.map(({ message }) => `language service: ${message}`),
-    ...(validated === "" ? [] : [`asl-validator: ${validated}`]),
-    ...interpreterProblems(text),
-  ];
+  return [...diagnostics.map(({ message }) => `language service: ${message}`), ...interpreterProblems(text)];
 }
 
 function interpreterProblems(text: string): readonly string[] {
@@ -36,6 +30,31 @@ function interpreterProblems(text: string): readonly string[] {
   } catch (error) {
     return [`interpreter: ${String(error)}`];
   }
+}
+
+/**
+ * What `asl-validator` has against any of these definitions. It compiles its schemas on every call, for most of a second, so they are
+ * judged at once: as branches of one Parallel state, each state under the number of its definition.
+ */
+export function validatorProblems(definitions: readonly StateMachineDefinition[]): readonly string[] {
+  const Branches = definitions.map((definition, index) => numbered(definition, index));
+  const errors = aslValidator({ StartAt: "All", States: { All: { Type: "Parallel", Branches, End: true } } });
+  const text = errors.errorsText("\n");
+  return text === "" ? [] : text.split("\n");
+}
+
+function numbered(definition: StateMachineDefinition, index: number): object {
+  const rename = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rename);
+    if (typeof value !== "object" || value === null) return value;
+    const entries = Object.entries(value).map(([key, member]) => [
+      key,
+      key === "Next" || key === "Default" ? `${index} ${String(member)}` : rename(member),
+    ]);
+    return Object.fromEntries(entries) as unknown;
+  };
+  const states = Object.entries(definition.States).map(([name, state]) => [`${index} ${name}`, rename(state)]);
+  return { StartAt: `${index} ${definition.StartAt}`, States: Object.fromEntries(states) as unknown };
 }
 
 export const tasksOf = (definition: StateMachineDefinition): readonly (readonly [string, TaskState])[] =>
