@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { lambdaExceptions, type InvokeFailure, type InvokeResult, type LambdaException } from "./lambda-failure.ts";
@@ -102,7 +103,9 @@ function sendException(response: ServerResponse, exception: LambdaException, mes
 }
 
 function send(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { "Content-Type": "application/json", ...headers });
+  // Callers rely on the id: boto3 shows it in its errors' metadata only where the header is there.
+  const requestId = { "x-amzn-RequestId": randomUUID() };
+  response.writeHead(status, { "Content-Type": "application/json", ...requestId, ...headers });
   response.end(body);
 }
 

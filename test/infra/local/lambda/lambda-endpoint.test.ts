@@ -39,6 +39,15 @@ describe("Lambda's Invoke API", () => {
     expect(await response.json()).toMatchObject({ errorType: "surefoot.retryable.plan", errorMessage: "later" });
   });
 
+  it("names every answer with an id of its own, a refusal too", async () => {
+    const post = await endpointFor(async (name) =>
+      name === "step" ? { ok: true, payload: 1 } : { ok: false, error: "Lambda.TooManyRequestsException", cause: "" },
+    );
+    const answers = [await post("step", "{}"), await post("busy", "{}"), await post("busy", "not json")];
+    expect(answers.map(({ status }) => status)).toEqual([200, 429, 400]);
+    expect(new Set(answers.map(({ headers }) => headers.get("x-amzn-requestid") ?? "none")).size).toBe(3);
+  });
+
   it("takes an event that nobody waits for and runs it", async () => {
     const { post, line } = await endpointOf(`export const handler = async ({ id }) => { console.log("ran", id); };`);
     const response = await post("step", `{"id":"e1"}`, { "X-Amz-Invocation-Type": "Event" });
