@@ -9,6 +9,8 @@ export const envNames = {
   payloadsFolder: "SUREFOOT_PAYLOADS_FOLDER",
   /** Start only: JSON `{ [agent]: state machine or alias ARN }`. */
   stateMachines: "SUREFOOT_STATE_MACHINES",
+  /** Where queued operations go; absent where no agent of the stack queues. */
+  deliveryQueueUrl: "SUREFOOT_DELIVERY_QUEUE_URL",
   /** Read only: the agents' names, separated by commas. */
   agentNames: "SUREFOOT_AGENT_NAMES",
   /** Name of the agent whose nodes a step function runs, where the bundle has several. */

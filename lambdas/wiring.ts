@@ -1,5 +1,6 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { SFNClient } from "@aws-sdk/client-sfn";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../shared/dynamo/dynamo-client.ts";
 import { dynamoLedgerStore } from "../shared/ledger/dynamo-ledger-store.ts";
@@ -8,10 +9,12 @@ import type { LedgerStore } from "../shared/ledger/ledger-store.ts";
 import { folderPayloadStore } from "../shared/payloads/folder-payload-store.ts";
 import type { PayloadStore } from "../shared/payloads/payload-store.ts";
 import { s3PayloadStore } from "../shared/payloads/s3-payload-store.ts";
+import type { DeliveryQueue } from "../shared/ports/delivery-queue.ts";
 import type { Executions, Waker } from "../shared/ports/executions.ts";
 import type { RunPorts } from "../shared/run/ports.ts";
 import { dynamoRunLog } from "../shared/runlog/dynamo-run-log.ts";
 import { sfnExecutions, sfnWaker } from "../shared/sfn/sfn-executions.ts";
+import { sqsDeliveryQueue } from "../shared/sqs/sqs-delivery-queue.ts";
 import { powertoolsLogger } from "./adapters/powertools-logger.ts";
 import { powertoolsMetrics } from "./adapters/powertools-metrics.ts";
 import { systemClock } from "./adapters/system-clock.ts";
@@ -24,6 +27,7 @@ export interface Wiring extends RunPorts {
   readonly ledgerStore: LedgerStore;
   readonly executions: Executions;
   readonly waker: Waker;
+  readonly queue: DeliveryQueue;
 }
 
 export function wire(service: string, env: Environment): Wiring {
@@ -42,6 +46,15 @@ export function wire(service: string, env: Environment): Wiring {
     logger: powertoolsLogger(service),
     executions: sfnExecutions(sfn),
     waker: sfnWaker(sfn),
+    queue: deliveryQueue(env),
+  };
+}
+
+function deliveryQueue(env: Environment): DeliveryQueue {
+  const url = env[envNames.deliveryQueueUrl];
+  if (url !== undefined) return sqsDeliveryQueue(new SQSClient({}), url);
+  return {
+    send: () => Promise.reject(new SettingsError(`an agent queues, but ${envNames.deliveryQueueUrl} is not set`)),
   };
 }
 

@@ -1,32 +1,53 @@
 import { z } from "zod";
 import type { Agent } from "../../shared/agent/agent.ts";
 import { linesOf } from "../../shared/compile/lines.ts";
+import { OperationId } from "../../shared/operation/operation-id.ts";
+import { deliverOperation } from "../../shared/run/deliver-operation.ts";
 import type { NodePorts } from "../../shared/run/ports.ts";
-import { type LineExit, runLine } from "../../shared/run/run-line.ts";
+import { reconcileOperation } from "../../shared/run/reconcile-operation.ts";
+import { runLine } from "../../shared/run/run-line.ts";
 import { Position } from "../../shared/runlog/position.ts";
 
-export const StepEvent = z.object({ run_id: z.string(), position: Position, line: z.string(), execution: z.string() });
+/** The state machine runs a line; the sweep and the queue's worker have the run's own version look after one operation. */
+export const StepEvent = z.union([
+  z.object({ run_id: z.string(), position: Position, line: z.string(), execution: z.string() }),
+  z.object({ action: z.enum(["reconcile", "deliver"]), operation_id: OperationId }),
+]);
 
 /** The part of Lambda's context that a step needs. */
 export interface Invocation {
   getRemainingTimeInMillis(): number;
+  readonly invokedFunctionArn?: string;
 }
 
-/** Runs one line of an agent. Ids in, ids out. */
+/** Runs one line of an agent, or looks after one of its operations. Ids in, ids out. */
 export function createStepHandler(
   agent: Agent,
   ports: NodePorts,
-): (event: unknown, invocation: Invocation) => Promise<LineExit> {
+): (event: unknown, invocation: Invocation) => Promise<unknown> {
   const lines = new Map(linesOf(agent).map((line) => [line.name, line]));
   return async (event, invocation) => {
-    const { run_id, position, line: name, execution } = StepEvent.parse(event);
-    const line = lines.get(name);
+    const parsed = StepEvent.parse(event);
+    const within = {
+      killedAtMs: ports.clock.nowMs() + invocation.getRemainingTimeInMillis(),
+      functionArn: invocation.invokedFunctionArn,
+    };
+    if ("action" in parsed) {
+      const entry = { operationId: parsed.operation_id, ...within };
+      if (parsed.action === "deliver") return deliverOperation(agent, entry, ports);
+      return { status: await reconcileOperation(agent, entry, ports) };
+    }
+    const line = lines.get(parsed.line);
     if (!line) {
       throw new Error(
-        `agent ${agent.name} version ${agent.version} has no line "${name}": the state machine was compiled from another version`,
+        `agent ${agent.name} version ${agent.version} has no line "${parsed.line}": the state machine was compiled from another version`,
       );
     }
-    const killedAtMs = ports.clock.nowMs() + invocation.getRemainingTimeInMillis();
-    return runLine(agent, line, { runId: run_id, position, execution, killedAtMs }, ports);
+    return runLine(
+      agent,
+      line,
+      { runId: parsed.run_id, position: parsed.position, execution: parsed.execution, ...within },
+      ports,
+    );
   };
 }

@@ -1,7 +1,5 @@
 import { z } from "zod";
-import type { Waker } from "../../shared/ports/executions.ts";
-import type { RunPorts } from "../../shared/run/ports.ts";
-import { expireWait, registerWait } from "../../shared/run/wait-run.ts";
+import { expireWait, registerWait, type WaitPorts } from "../../shared/run/wait-run.ts";
 
 export const WaitEvent = z.discriminatedUnion("action", [
   z.object({
@@ -16,7 +14,7 @@ export const WaitEvent = z.discriminatedUnion("action", [
 
 /** Parks a run at its waiter, or records that its time is over. Knows no agent code. */
 export const createWaitHandler =
-  (ports: RunPorts & { readonly waker: Waker }) =>
+  (ports: WaitPorts) =>
   async (event: unknown): Promise<unknown> => {
     const parsed = WaitEvent.parse(event);
     const entry = { runId: parsed.run_id, line: parsed.line, execution: parsed.execution };

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { FailureClass } from "../faults/failure-class.ts";
-import type { Risk } from "../ledger/ledger-entry.ts";
+import type { Delivery, Risk } from "../ledger/ledger-entry.ts";
 import type { DurationMs } from "./duration.ts";
 
 /** What a tool gets beside its request. */
@@ -34,7 +34,7 @@ export type Downstream<Request = never, Result = unknown> =
       readonly settleMs: DurationMs;
     }
   | { readonly by: "query"; readonly settleMs: DurationMs; readonly lookup: Lookup<Request, Result> }
-  | { readonly by: "none" };
+  | { readonly by: "none"; readonly delivery: Delivery };
 
 /** The other side dedupes by our key for `window`. `lookup` is asked once the window has passed; give its request a type. */
 export const byKey = <Request = unknown, Result = never>(options: {
@@ -54,8 +54,18 @@ export const byQuery = <Request, Result>(options: {
   readonly lookup: Lookup<Request, Result>;
 }): Downstream<Request, Result> => ({ by: "query", settleMs: options.settle, lookup: options.lookup });
 
-/** Neither key nor query: an attempt without an answer is UNKNOWN at once, and a person decides. */
-export const none = (): Downstream<unknown, never> => ({ by: "none" });
+/**
+ * Neither key nor query: an attempt without an answer is UNKNOWN at once, and a person decides. Automation can be lowered:
+ * `queue` has one reliable worker deliver it, `human` has a person do it and record the reference. Default `direct`.
+ */
+export const none = (options: { readonly delivery?: Delivery } = {}): Downstream<unknown, never> => ({
+  by: "none",
+  delivery: options.delivery ?? "direct",
+});
+
+/** How a tool's operations reach the other side. */
+export const deliveryOf = (downstream: Downstream<never>): Delivery =>
+  downstream.by === "none" ? downstream.delivery : "direct";
 
 /** Says what an error of this tool means, where it knows better than the default. `undefined` leaves it to the default. */
 export type ClassifyError = (error: unknown) => FailureClass | undefined;
@@ -86,6 +96,8 @@ export interface WriteTool<Request = never, Result = unknown> extends ToolBase<R
   readonly semanticFields: readonly string[];
   /** The other side's name for the effect, e.g. a refund id. */
   readonly externalRef: ((result: Result) => string) | undefined;
+  /** The answer, made from the other side's reference: what a person knows who looked there. */
+  readonly resultOf: ((externalRef: string, request: Request) => Result) | undefined;
   /** `workflow`: a second run of the same workflow id cannot repeat the effect. Default `run`. */
   readonly scope: "run" | "workflow";
   readonly execute: (request: Request, context: WriteCallContext) => Promise<Result>;
@@ -132,6 +144,7 @@ export const writeTool = <I extends z.ZodType<Readonly<Record<string, unknown>>>
     readonly downstream: Downstream<z.output<I>, z.output<O>>;
     readonly semanticFields: readonly (keyof z.output<I> & string)[];
     readonly externalRef?: (result: z.output<O>) => string;
+    readonly resultOf?: (externalRef: string, request: z.output<I>) => z.output<O>;
     readonly scope?: "run" | "workflow";
     readonly execute: (request: z.output<I>, context: WriteCallContext) => Promise<z.output<O>>;
   },
@@ -142,6 +155,7 @@ export const writeTool = <I extends z.ZodType<Readonly<Record<string, unknown>>>
   downstream: options.downstream,
   semanticFields: options.semanticFields,
   externalRef: options.externalRef,
+  resultOf: options.resultOf,
   scope: options.scope ?? "run",
   execute: options.execute,
 });

@@ -1,5 +1,6 @@
 import { type Agent, approvalsOf, nodeOf } from "../agent/agent.ts";
-import type { ApprovalNode } from "../agent/node.ts";
+import type { ApprovalNode, WriteNode } from "../agent/node.ts";
+import { deliveryOf } from "../agent/tool.ts";
 import { AgentDefinitionError } from "../faults/faults.ts";
 import { END } from "../runlog/step.ts";
 import {
@@ -108,7 +109,10 @@ const ids = { "run_id.$": "$.run_id", "position.$": "$.position", "execution.$":
 
 function lineCatch(agent: Agent, line: Line, target: (node: string) => string): readonly Catcher[] {
   const writes = line.nodes.map((name) => nodeOf(agent, name)).filter((node) => node.kind === "write");
-  const unknown = writes.map((write) => wireError.unknown(write.name));
+  const unknown = [
+    ...writes.map((write) => wireError.unknown(write.name)),
+    ...writes.filter(isHandedOut).map((write) => wireError.handedOut(write.name)),
+  ];
   const sentBack = writes.flatMap((write) => {
     const [guard] = approvalsOf(agent, write.name);
     if (!guard || guard.onStale === END || line.nodes.includes(guard.onStale)) return [];
@@ -119,6 +123,8 @@ function lineCatch(agent: Agent, line: Line, target: (node: string) => string): 
     ...sentBack,
   ];
 }
+
+const isHandedOut = (write: WriteNode): boolean => deliveryOf(write.tool.downstream) !== "direct";
 
 const catchFailure: readonly Catcher[] = [
   { ErrorEquals: [wireError.stale], ResultPath: null, Next: state.stopped },

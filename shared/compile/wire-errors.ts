@@ -13,6 +13,8 @@ export const wireError = {
   final: (node: string) => `surefoot.final.${node}`,
   /** A write that may have happened: a person resolves it, then the same Task asks the ledger again. */
   unknown: (node: string) => `surefoot.unknown.${node}`,
+  /** A write on its way by queue or by a person's hand: the run waits for the ledger. */
+  handedOut: (node: string) => `surefoot.handed_out.${node}`,
   /** An approval no longer holds at dispatch: the step that says so is recorded, the run goes back. */
   sentBack: (node: string) => `surefoot.sent_back.${node}`,
   /** Nothing was done and no budget is spent: a lease is live, or a server asked for patience. */

@@ -36,6 +36,18 @@ export class ComeBackLater extends Fault {
   }
 }
 
+/** The operation is on its way by queue or by a person's hand: the run waits for the ledger. */
+export class HandedOut extends Fault {
+  override readonly name = "HandedOut";
+  readonly operationId: string;
+  constructor(operationId: string, delivery: string) {
+    super("handed_out", "retryable", `operation ${operationId} was handed out by ${delivery}`, {
+      facts: { operation_id: operationId, delivery },
+    });
+    this.operationId = operationId;
+  }
+}
+
 /** It cannot be known whether the effect happened. Only the reconciler or a person may say. */
 export class OperationUnknown extends Fault {
   override readonly name = "OperationUnknown";

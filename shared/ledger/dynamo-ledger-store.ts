@@ -1,5 +1,6 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { getItem, type Item, parseItem, putConditionally, queryAll } from "../dynamo/dynamo-item.ts";
+import { pageOpen } from "../dynamo/dynamo-page-open.ts";
 import { Fault } from "../faults/fault.ts";
 import { openShard, openShards } from "../tables/table-schema.ts";
 import { LedgerEntry, settledStatuses } from "./ledger-entry.ts";
@@ -57,6 +58,10 @@ export function dynamoLedgerStore(client: DynamoDBDocumentClient, table: string)
         ExpressionAttributeValues: { ":run": runId },
       });
       return items.map(fromItem);
+    },
+    async pageOpen(status, limit, after) {
+      const page = await pageOpen(client, table, status, limit, after);
+      return { ...page, items: page.items.map(fromItem) };
     },
     async listOpen(status) {
       const shards = await Promise.all(

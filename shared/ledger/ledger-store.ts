@@ -1,3 +1,4 @@
+import type { OpenCursor, OpenPage } from "../tables/table-schema.ts";
 import type { LedgerEntry, OperationStatus } from "./ledger-entry.ts";
 
 /** The state a write leaves: the exact entry version it was decided on. `attemptToken` where the attempt must own it. */
@@ -23,4 +24,6 @@ export interface LedgerStore {
   listByRun(runId: string): Promise<readonly LedgerEntry[]>;
   /** Entries that are not settled, oldest change first. Eventually consistent. */
   listOpen(status: OperationStatus): Promise<readonly LedgerEntry[]>;
+  /** A page of them, from where `after` stopped. */
+  pageOpen(status: OperationStatus, limit: number, after?: OpenCursor): Promise<OpenPage<LedgerEntry>>;
 }

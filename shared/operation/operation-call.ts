@@ -4,6 +4,7 @@ import type { Ledger, OperationRequest } from "../ledger/ledger.ts";
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
+import type { DeliveryQueue } from "../ports/delivery-queue.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Position } from "../runlog/position.ts";
@@ -22,6 +23,10 @@ export interface OperationCall {
   readonly guarded: boolean;
   /** When Lambda kills this invocation, epoch milliseconds. */
   readonly killedAtMs: number;
+  /** Who dispatches: the run's own line, or the worker of a queue. */
+  readonly dispatcher: "run" | "worker";
+  /** The pinned function that runs this, so that the sweep can have the run's own code look into the operation. */
+  readonly functionArn: string | undefined;
 }
 
 export interface OperationPorts {
@@ -34,6 +39,7 @@ export interface OperationPorts {
   readonly readRun: (runId: string) => Promise<RunRecord | undefined>;
   /** Ends the process once a call ignored its abort: thawed for the next invocation it would finish as a zombie. */
   readonly endProcess: () => void;
+  readonly queue: DeliveryQueue;
 }
 
 /** What Prepare hands to Execute: the claim, and exactly what will be sent. */

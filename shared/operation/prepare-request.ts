@@ -2,24 +2,24 @@ import { Fault } from "../faults/fault.ts";
 import { packValue, type PackedValue } from "../payloads/claim-check.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
 import type { State, WriteNode } from "../agent/node.ts";
+import { deliveryOf } from "../agent/tool.ts";
 import { userCode } from "../run/user-code.ts";
-import type { RunRecord } from "../runlog/run-record.ts";
 import { operationId } from "./operation-id.ts";
-import type { PreparedRequest } from "./operation-call.ts";
+import type { OperationCall, PreparedRequest } from "./operation-call.ts";
 import { requestHash } from "./request-hash.ts";
 
 /** Characters of a business key: it is stored with the entry and read by people. */
 const businessKeyCharsMax = 256;
+
+/** Who asks: a write node at a position of a run. */
+export type Asking = Pick<OperationCall, "run" | "node" | "position" | "state" | "functionArn">;
 
 /**
  * The request a write node would send, and the operation it is. Deterministic: the same state gives the same operation.
  * @throws Fault `invalid_request` when the request does not fit the tool's input.
  */
 export async function prepareRequest(
-  run: RunRecord,
-  node: WriteNode,
-  position: string,
-  state: State,
+  { run, node, position, state, functionArn }: Asking,
   payloads: PayloadStore,
 ): Promise<PreparedRequest> {
   const { tool } = node;
@@ -56,6 +56,8 @@ export async function prepareRequest(
       tool_version: tool.version,
       risk: tool.risk,
       capability: tool.downstream.by,
+      delivery: deliveryOf(tool.downstream),
+      ...(functionArn !== undefined && { function_arn: functionArn }),
     },
   };
 }

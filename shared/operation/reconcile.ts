@@ -5,7 +5,7 @@ import type { Success } from "../ledger/ledger.ts";
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { boundedCall } from "./bounded-call.ts";
-import type { LookupAnswer } from "../agent/tool.ts";
+import type { Lookup, LookupAnswer } from "../agent/tool.ts";
 import { decideReconciliation, judgeLookup } from "./decide-recovery.ts";
 import { leaseMarginMs } from "./lease.ts";
 import { type Claim, dimensionsOf, logContextOf, type OperationCall, type OperationPorts } from "./operation-call.ts";
@@ -43,18 +43,46 @@ async function replay(call: OperationCall, entry: LedgerEntry, ports: OperationP
   return { kind: "claimed", claim: { entry: write.entry, request: await unpackValue(ports.payloads, entry.request) } };
 }
 
-async function lookUp(call: OperationCall, entry: LedgerEntry, ports: OperationPorts): Promise<Reconciled> {
+/**
+ * Asks the other side once more about an UNKNOWN operation: what is found has happened. Anything else proves nothing new, and stays with
+ * the person who was asked.
+ */
+export async function lookForLateSuccess(
+  call: OperationCall,
+  entry: LedgerEntry,
+  ports: OperationPorts,
+): Promise<LedgerEntry> {
   const { downstream } = call.node.tool;
-  const lookup = downstream.by === "none" ? undefined : downstream.lookup;
-  if (downstream.by === "none" || !lookup) return unknown(call, entry, "the tool declares no lookup", ports);
+  if (downstream.by === "none" || !downstream.lookup) return entry;
+  const { answer } = await ask(call, entry, downstream.lookup, ports);
+  if (typeof answer !== "object" || answer === null) return entry;
+  ports.metrics.add("reconciliation_total", dimensionsOf(call));
+  const success = await packSuccess(call.node.tool, call.run.run_id, answer.found, ports.payloads);
+  return (await ports.ledger.reconcileSucceeded(entry, success, "found by a later lookup")).entry;
+}
 
+/** One bounded lookup. An error, or an answer outside the type, is no word. */
+async function ask(
+  call: OperationCall,
+  entry: LedgerEntry,
+  lookup: Lookup<never, unknown>,
+  ports: OperationPorts,
+): Promise<{ readonly answer: LookupAnswer<unknown>; readonly askedAtMs: number }> {
   const request = await unpackValue(ports.payloads, entry.request);
   const askedAtMs = ports.clock.nowMs();
   const deadlineMs = Math.min(askedAtMs + call.node.tool.timeoutMs, call.killedAtMs - commitMarginMs);
   const end = await boundedCall(ports.clock, deadlineMs, (signal) =>
     lookup(request as never, entry.operation_id, { signal }),
   );
-  const answer: LookupAnswer<unknown> = end.kind === "returned" ? end.value : "cannot_tell";
+  return { answer: end.kind === "returned" ? end.value : "cannot_tell", askedAtMs };
+}
+
+async function lookUp(call: OperationCall, entry: LedgerEntry, ports: OperationPorts): Promise<Reconciled> {
+  const { downstream } = call.node.tool;
+  const lookup = downstream.by === "none" ? undefined : downstream.lookup;
+  if (downstream.by === "none" || !lookup) return unknown(call, entry, "the tool declares no lookup", ports);
+
+  const { answer, askedAtMs } = await ask(call, entry, lookup, ports);
   const verdict = judgeLookup(answer, entry, askedAtMs, downstream.settleMs);
   switch (verdict.kind) {
     case "found":

@@ -1,4 +1,4 @@
-import { unpackValue, type PackedValue } from "../payloads/claim-check.ts";
+import { type PackedValue, packValue, unpackValue } from "../payloads/claim-check.ts";
 import { RecordCorrupt } from "../faults/faults.ts";
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import type { OperationCall, OperationPorts } from "./operation-call.ts";
@@ -29,14 +29,24 @@ export async function runOperation(call: OperationCall, ports: OperationPorts): 
 
 /** @throws RecordCorrupt when a stored result no longer parses: an error, never other data. */
 async function resultOf(call: OperationCall, entry: LedgerEntry, ports: OperationPorts): Promise<OperationResult> {
-  if (entry.result === undefined)
-    throw new RecordCorrupt(`operation ${entry.operation_id}`, "it succeeded without a result");
-  const parsed = call.node.tool.output.safeParse(await unpackValue(ports.payloads, entry.result));
+  const { tool } = call.node;
+  const parsed = tool.output.safeParse(await recordedResult(call, entry, ports));
   if (!parsed.success) {
     throw new RecordCorrupt(
       `the result of operation ${entry.operation_id}`,
       parsed.error.issues.map((issue) => issue.message).join("; "),
     );
   }
-  return { operationId: entry.operation_id, output: entry.result };
+  const output = entry.result ?? (await packValue(ports.payloads, call.run.run_id, parsed.data));
+  return { operationId: entry.operation_id, output };
+}
+
+/** As the other side answered, or, where a person gave the reference, as the tool makes an answer of it. */
+async function recordedResult(call: OperationCall, entry: LedgerEntry, ports: OperationPorts): Promise<unknown> {
+  if (entry.result !== undefined) return unpackValue(ports.payloads, entry.result);
+  const make = call.node.tool.resultOf;
+  if (make === undefined || entry.external_ref === undefined) {
+    throw new RecordCorrupt(`operation ${entry.operation_id}`, "it succeeded without a result");
+  }
+  return make(entry.external_ref, (await unpackValue(ports.payloads, entry.request)) as never);
 }

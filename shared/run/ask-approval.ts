@@ -29,7 +29,7 @@ export async function askApproval(node: ApprovalNode, line: string, at: NodeRun,
     return { kind: "not_required", result: { outcome: "done", output, next: node.next } };
   }
   const write = nodeOf(at.agent, node.of) as WriteNode;
-  const { operation } = await prepareRequest(at.run, write, at.position, at.state, ports.payloads);
+  const { operation } = await prepareRequest({ ...at, node: write }, ports.payloads);
   await propose(operation, ports);
 
   const view = parseOutput(

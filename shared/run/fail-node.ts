@@ -1,35 +1,32 @@
 import type { AgentNode } from "../agent/node.ts";
 import { wireError } from "../compile/wire-errors.ts";
 import { Fault, isFault } from "../faults/fault.ts";
-import { ComeBackLater, OperationUnknown, ReplayContractError, StaleExecution } from "../faults/faults.ts";
+import { ComeBackLater, HandedOut, OperationUnknown, ReplayContractError, StaleExecution } from "../faults/faults.ts";
 import { WireFault } from "../faults/wire-fault.ts";
-import { fingerprintOf } from "../contract/manifest.ts";
-import { packValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { Position } from "../runlog/position.ts";
 import type { RunRecord } from "../runlog/run-record.ts";
 import type { RunPorts } from "./ports.ts";
-
-/** Where a failure happened. */
-export interface FailedAt {
-  readonly run: RunRecord;
-  readonly node: AgentNode;
-  readonly position: Position;
-  readonly line: string;
-}
+import { type NodePlace, waitForLedger } from "./wait-for-ledger.ts";
 
 /**
  * Records a failed attempt where a person will look for it, and says in the state machine's words what comes next.
  * Coming back later and stale executions are no failures: nothing is recorded.
  */
-export async function failNode(at: FailedAt, error: unknown, ports: RunPorts): Promise<WireFault> {
+export async function failNode(at: NodePlace, error: unknown, ports: RunPorts): Promise<WireFault> {
   const where = `run ${at.run.run_id} at ${at.position}`;
   if (error instanceof StaleExecution) return new WireFault(wireError.stale, error.message, error);
   if (error instanceof ComeBackLater) return new WireFault(wireError.later, `${where}: ${error.code}`, error);
 
+  if (error instanceof HandedOut) {
+    await waitForLedger(at, "delivery", error.operationId, ports);
+    return new WireFault(wireError.handedOut(at.node.name), `${where}: ${error.code}`, error);
+  }
+
   const fault = isFault(error) ? error : crashOf(at.node, error);
   const nowMs = ports.clock.nowMs();
-  if (fault instanceof OperationUnknown) await askForResolution(at, fault, nowMs, ports);
+  if (fault instanceof OperationUnknown)
+    await waitForLedger(at, "resolution", String(fault.facts["operation_id"]), ports, fault);
   const attempts = await ports.log.noteFailure({
     run_id: at.run.run_id,
     position: at.position,
@@ -79,29 +76,7 @@ const crashOf = (node: AgentNode, error: unknown): Fault =>
     { cause: error },
   );
 
-/** The waiter at which a person's word wakes the run. Its token is put by the state that waits. */
-async function askForResolution(at: FailedAt, fault: OperationUnknown, nowMs: number, ports: RunPorts): Promise<void> {
-  await ports.log.putWaiter({
-    run_id: at.run.run_id,
-    position: at.position,
-    node: at.node.name,
-    kind: "resolution",
-    agent: at.run.agent,
-    workflow_id: at.run.workflow_id,
-    workflow_version: at.run.workflow_version,
-    fingerprint: fingerprintOf(at.node),
-    line: at.line,
-    routes: {},
-    subject: await packValue(ports.payloads, at.run.run_id, fault.toRecord()),
-    operation_id: String(fault.facts["operation_id"]),
-    requested_at: isoTime(nowMs),
-    expires_at: isoTime(nowMs),
-    status: "OPEN",
-    write_id: ports.ids.next(),
-  });
-}
-
-function count(at: FailedAt, fault: Fault, ports: RunPorts): void {
+function count(at: NodePlace, fault: Fault, ports: RunPorts): void {
   const dimensions = { agent: at.run.agent, node: at.node.name };
   if (fault instanceof ReplayContractError) ports.metrics.add("workflow_version_mismatch_total", dimensions);
   else if (fault.failureClass === "final") ports.metrics.add("non_retryable_failure_total", dimensions);

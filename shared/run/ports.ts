@@ -2,6 +2,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { ModelPort } from "../model/model-port.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
+import type { DeliveryQueue } from "../ports/delivery-queue.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -23,4 +24,5 @@ export interface NodePorts extends RunPorts {
   readonly models: ModelPort;
   /** Ends the process once a call ignored its abort. */
   readonly endProcess: () => void;
+  readonly queue: DeliveryQueue;
 }

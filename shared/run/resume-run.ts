@@ -12,11 +12,9 @@ export type Resumed =
 
 /**
  * Continues an open run in a new execution, from the log. The old execution, if it still lives, stops quietly at its next look.
- * @param entry name of the agent's first node, where a run without steps enters.
  */
 export async function resumeRun(
   runId: string,
-  entry: string,
   ports: RunPorts & { readonly executions: Executions },
 ): Promise<Resumed> {
   const history = await ports.log.read(runId);
@@ -33,7 +31,7 @@ export async function resumeRun(
   });
   if (!owns) return { resumed: false, why: `run ${runId} is being resumed by somebody else` };
 
-  const { position, node } = placeOf(history, entry);
+  const { position, node } = placeOf(history);
   await ports.executions.start(run.state_machine_arn, execution, { run_id: runId, position, resume_at: node });
   const lastAt = history.steps.at(-1)?.created_at ?? run.created_at;
   const dimensions = { agent: run.agent };
@@ -50,8 +48,8 @@ export async function resumeRun(
 }
 
 /** The last recorded step, from which a line walks on, and the node whose line to enter. */
-function placeOf({ steps }: RunHistory, entry: string): { readonly position: Position; readonly node: string } {
+function placeOf({ run, steps }: RunHistory): { readonly position: Position; readonly node: string } {
   const last = steps.at(-1);
-  if (!last) return { position: positionAt(0, entry), node: entry };
+  if (!last) return { position: positionAt(0, run.entry), node: run.entry };
   return { position: last.position, node: last.next === END ? last.node : last.next };
 }

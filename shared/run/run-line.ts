@@ -29,6 +29,8 @@ export interface LineEntry {
   readonly execution: string;
   /** When Lambda kills this invocation, epoch milliseconds. */
   readonly killedAtMs: number;
+  /** The pinned function that runs this. */
+  readonly functionArn: string | undefined;
 }
 
 /** What a Task hands out: ids only. `next` is a node of another line, `end`, or `wait!`. */
@@ -163,7 +165,14 @@ async function runOne(
 ): Promise<Step | "waits"> {
   const { run } = history;
   const node = nodeOf(agent, nodeAt(position));
-  const at = { agent, run, position, state: folded.state, killedAtMs: entry.killedAtMs };
+  const at = {
+    agent,
+    run,
+    position,
+    state: folded.state,
+    killedAtMs: entry.killedAtMs,
+    functionArn: entry.functionArn,
+  };
   try {
     mayStart(agent, node, position, history, ports);
     if (ran > 0 && entry.killedAtMs - ports.clock.nowMs() < nodeTimeMs(node)) {

@@ -23,6 +23,7 @@ export interface NodeRun {
   readonly state: State;
   /** When Lambda kills this invocation, epoch milliseconds. */
   readonly killedAtMs: number;
+  readonly functionArn: string | undefined;
 }
 
 /** Runs one node that does not wait. @throws a Fault that says by class what the state machine does next. */
@@ -139,6 +140,8 @@ async function write(node: WriteNode, at: NodeRun, ports: NodePorts): Promise<No
         approvals,
         guarded: guards.length > 0,
         killedAtMs: at.killedAtMs,
+        dispatcher: "run",
+        functionArn: at.functionArn,
       },
       { ...ports, readRun: (runId) => ports.log.readRun(runId) },
     );

@@ -1,9 +1,9 @@
-import { StaleExecution } from "../faults/faults.ts";
+import { RecordCorrupt, StaleExecution } from "../faults/faults.ts";
 import { WireFault } from "../faults/wire-fault.ts";
 import { wireError } from "../compile/wire-errors.ts";
 import type { FaultRecord } from "../faults/fault.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
-import { isOpen, type RunFailure, type RunStatus } from "../runlog/run-record.ts";
+import { isOpen, type RunFailure, type RunRecord, type RunStatus } from "../runlog/run-record.ts";
 import type { RunPorts } from "./ports.ts";
 
 /** Final failures that a fix and a resume do mend: the run is parked, not failed. */
@@ -26,32 +26,55 @@ export async function settleRun(
   wireName: string,
   ports: RunPorts,
 ): Promise<{ readonly run_id: string; readonly status: RunStatus }> {
-  const history = await ports.log.read(runId);
-  if (!history || history.run.execution !== execution || !isOpen(history.run.status)) {
+  const { run, failure } = (await look(runId, wireName, ports)) ?? {};
+  if (!run || !failure || run.execution !== execution || !isOpen(run.status)) {
     const fault = new StaleExecution(runId, execution, "another execution owns the run, or it has ended");
     throw new WireFault(wireError.stale, fault.message, fault);
   }
-  const failure = failureOf(history, wireName);
   const failed = failure.error.failure_class === "final" && !mendable.has(failure.error.code);
   const status: RunStatus = failed ? "FAILED" : "PARKED";
-  await ports.log.change(history.run, ["RUNNING", "WAITING", "PARKED"], {
+  await ports.log.change(run, ["RUNNING", "WAITING", "PARKED"], {
     status,
     failure,
     ...(failed && { outcome: "failed" }),
   });
   ports.logger.error("run stopped", {
     run_id: runId,
-    workflow_id: history.run.workflow_id,
-    workflow_version: history.run.workflow_version,
+    workflow_id: run.workflow_id,
+    workflow_version: run.workflow_version,
     position: failure.position,
     code: failure.error.code,
     status,
   });
   // What is final was never a matter of retries; an operation's own budget is counted where it ends.
   if (failure.error.failure_class !== "final" && failure.error.code !== "retry_exhausted")
-    ports.metrics.add("retry_exhausted_total", { agent: history.run.agent, node: failure.node });
+    ports.metrics.add("retry_exhausted_total", { agent: run.agent, node: failure.node });
   return { run_id: runId, status };
 }
+
+interface Stopped {
+  readonly run: RunRecord;
+  readonly failure: RunFailure;
+}
+
+/** The run and why it stopped. A log with one unreadable record is no reason to lose the run: then that record is the reason. */
+async function look(runId: string, wireName: string, { log, metrics }: RunPorts): Promise<Stopped | undefined> {
+  try {
+    const history = await log.read(runId);
+    return history && { run: history.run, failure: failureOf(history, wireName) };
+  } catch (error) {
+    if (!(error instanceof RecordCorrupt)) throw error;
+    const run = await log.readRun(runId);
+    if (run) metrics.add("checkpoint_restore_failure_total", { agent: run.agent });
+    return (
+      run && { run, failure: { position: "log", node: "log", error: error.toRecord(), attempts: 0, ...mend(run) } }
+    );
+  }
+}
+
+const mend = ({ run_id }: RunRecord) => ({
+  next_move: `surefoot trace ${run_id}; mend the cause, then surefoot resume ${run_id}`,
+});
 
 /** The recorded failure that stopped the run; where the platform failed without one, the platform's word. */
 function failureOf({ run, steps, failures }: RunHistory, wireName: string): RunFailure {
@@ -73,6 +96,6 @@ function failureOf({ run, steps, failures }: RunHistory, wireName: string): RunF
     node: recorded?.node ?? last?.next ?? "start",
     error,
     attempts: recorded?.attempts ?? 0,
-    next_move: `surefoot trace ${run.run_id}; mend the cause, then surefoot resume ${run.run_id}`,
+    ...mend(run),
   };
 }

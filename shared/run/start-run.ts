@@ -53,6 +53,7 @@ export async function startRun(
       input: await packValue(ports.payloads, runId, input),
       input_digest: inputDigest,
       state_machine_arn: stateMachineArn,
+      entry: firstNode(agent).name,
       execution: executionName(runId, 1),
       execution_attempt: 1,
       created_at: now,
@@ -63,11 +64,10 @@ export async function startRun(
   );
   // Also for a run that exists: its starter may have died before this call, and a second start of the same name changes nothing.
   if (run.status === "RUNNING" && run.execution_attempt === 1) {
-    const first = firstNode(agent).name;
     await ports.executions.start(run.state_machine_arn, run.execution, {
       run_id: run.run_id,
-      position: positionAt(0, first),
-      resume_at: first,
+      position: positionAt(0, run.entry),
+      resume_at: run.entry,
     });
   }
   ports.logger.info(written ? "run started" : "run exists", {

@@ -4,11 +4,12 @@ import { StaleExecution } from "../faults/faults.ts";
 import { WireFault } from "../faults/wire-fault.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Waker } from "../ports/executions.ts";
 import type { Position } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import { executionAttempt, isOpen } from "../runlog/run-record.ts";
-import type { Waiter } from "../waiter/waiter.ts";
+import { isAwaited, type Waiter } from "../waiter/waiter.ts";
 import { answerApproval, wakeAnswered } from "./answer-waiter.ts";
 import type { RunPorts } from "./ports.ts";
 
@@ -18,7 +19,8 @@ export interface WaitEntry {
   readonly execution: string;
 }
 
-type WaitPorts = RunPorts & { readonly waker: Waker };
+/** What waiting needs beside a run's ports. */
+export type WaitPorts = RunPorts & { readonly waker: Waker; readonly ledger: Pick<Ledger, "read"> };
 
 /**
  * Registers the task token of a state that waits, then reads the answer again: no order of the two sides loses a wake-up.
@@ -47,8 +49,9 @@ export async function registerWait(entry: WaitEntry, taskToken: string, ports: W
   if (waiter.kind === "approval") {
     const step = await ports.log.readStep(run.run_id, waiter.position);
     if (step) await wakeAnswered(waiter, ApprovalOutcome.parse(await unpackValue(ports.payloads, step.output)), ports);
-  } else if ((await ports.log.readWaiter(run.run_id, waiter.position))?.status === "ANSWERED") {
-    await ports.waker.succeed(taskToken);
+  } else {
+    const entry = await ports.ledger.read(waiter.operation_id ?? "");
+    if (!entry || !isAwaited(waiter, entry.status)) await ports.waker.succeed(taskToken);
   }
   ports.logger.info("run waits", {
     run_id: run.run_id,
@@ -102,6 +105,6 @@ function parkedFor({ failures }: RunHistory, waiter: Waiter) {
       message: "an attempt ended without an answer",
       facts: {},
     },
-    next_move: `look whether operation ${waiter.operation_id ?? ""} happened on the other side; surefoot operations shows it`,
+    next_move: `look on the other side whether operation ${waiter.operation_id ?? ""} happened, then surefoot resolve ${waiter.operation_id ?? ""}`,
   };
 }

@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { z } from "zod";
 import { type Item, parseItem, queryAll } from "../dynamo/dynamo-item.ts";
+import { pageOpen } from "../dynamo/dynamo-page-open.ts";
 import { openShards } from "../tables/table-schema.ts";
 import { Waiter } from "../waiter/waiter.ts";
 import type { RunLog, RunSummary } from "./run-log.ts";
@@ -24,7 +25,10 @@ const runsOfWorkflowMax = 100;
 export function dynamoRunIndexes(
   client: DynamoDBDocumentClient,
   table: string,
-): Pick<RunLog, "listRuns" | "listRunsOfWorkflow" | "listOpenRuns" | "listOpenWaiters"> {
+): Pick<
+  RunLog,
+  "listRuns" | "listRunsOfWorkflow" | "listOpenRuns" | "listOpenWaiters" | "pageOpenRuns" | "pageOpenWaiters"
+> {
   const summary = (item: Item): RunSummary => parseItem(Summary, item, `run ${String(item["run_id"])}`);
   const query = (index: string, attribute: string, value: string, itemsMax?: number, newestFirst = false) =>
     queryAll(
@@ -52,5 +56,18 @@ export function dynamoRunIndexes(
       (await open("waiter"))
         .map((item) => parseItem(Waiter, { ...item, status: "OPEN" }, `waiter of run ${String(item["run_id"])}`))
         .sort((a, b) => a.requested_at.localeCompare(b.requested_at)),
+    async pageOpenRuns(limit, after) {
+      const page = await pageOpen(client, table, "run", limit, after);
+      return { ...page, items: page.items.map(summary) };
+    },
+    async pageOpenWaiters(limit, after) {
+      const page = await pageOpen(client, table, "waiter", limit, after);
+      return {
+        ...page,
+        items: page.items.map((item) =>
+          parseItem(Waiter, { ...item, status: "OPEN" }, `waiter of run ${String(item["run_id"])}`),
+        ),
+      };
+    },
   };
 }

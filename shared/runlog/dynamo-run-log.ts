@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, type PutCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import {
   getItem,
   type Item,
@@ -47,6 +47,7 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
     item: string,
     record: T,
     indexed: Item,
+    may: Pick<PutCommandInput, "ConditionExpression" | "ExpressionAttributeNames" | "ExpressionAttributeValues">,
     parse: (stored: Item) => T,
   ): Promise<Appended<T>> {
     const key = keyOf(record.run_id, item);
@@ -55,7 +56,7 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
       {
         TableName: table,
         Item: { ...record, ...indexed, ...key },
-        ConditionExpression: "attribute_not_exists(run_id)",
+        ...may,
       },
       key,
     );
@@ -74,7 +75,9 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
     return item && parseItem(Waiter, item, `waiter ${runId} ${position}`);
   };
   const putRun = (run: RunRecord) =>
-    putFirst(itemKey.run, run, runIndexAttributes(run), (item) => parseItem(RunRecord, item, `run ${run.run_id}`));
+    putFirst(itemKey.run, run, runIndexAttributes(run), ifAbsent, (item) =>
+      parseItem(RunRecord, item, `run ${run.run_id}`),
+    );
 
   /** Points the workflow at `runId` if it points at `from` (or at nothing). @returns the run it points at now. */
   async function pointWorkflow(run: RunRecord, from: string | undefined): Promise<string> {
@@ -144,7 +147,7 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
     },
 
     append: (step) =>
-      putFirst(itemKey.step(step.position), step, {}, (item) =>
+      putFirst(itemKey.step(step.position), step, {}, ifAbsent, (item) =>
         parseItem(Step, item, `step ${step.position} of run ${step.run_id}`),
       ),
 
@@ -200,6 +203,7 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
         itemKey.waiter(waiter.position),
         waiter,
         { open_shard: openShard("waiter", waiter.run_id), open_since: waiter.requested_at },
+        waiter.kind === "approval" ? ifAbsent : ifAnswered,
         (item) => parseItem(Waiter, item, `waiter ${waiter.position} of run ${waiter.run_id}`),
       ),
 
@@ -239,6 +243,15 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
     },
   };
 }
+
+/** First writer wins. */
+const ifAbsent = { ConditionExpression: "attribute_not_exists(run_id)" };
+/** A waiter that the ledger answers may be opened again once it was answered: the same operation can be in doubt twice. */
+const ifAnswered = {
+  ConditionExpression: "attribute_not_exists(run_id) OR #status = :answered",
+  ExpressionAttributeNames: { "#status": "status" },
+  ExpressionAttributeValues: { ":answered": "ANSWERED" },
+};
 
 /** What the sparse and listing indexes need beside a run. */
 const runIndexAttributes = (run: RunRecord): Item => ({

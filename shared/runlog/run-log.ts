@@ -1,4 +1,5 @@
 import type { FaultRecord } from "../faults/fault.ts";
+import type { OpenCursor, OpenPage } from "../tables/table-schema.ts";
 import type { Waiter } from "../waiter/waiter.ts";
 import type { NodeFailure } from "./node-failure.ts";
 import type { Position } from "./position.ts";
@@ -47,7 +48,7 @@ export interface RunLog {
   change(run: RunRecord, from: readonly RunStatus[], change: RunChange): Promise<boolean>;
   /** Counts a failed attempt of a node. @returns attempts so far. */
   noteFailure(failure: Omit<NodeFailure, "attempts" | "error"> & { readonly error: FaultRecord }): Promise<number>;
-  /** First writer wins. */
+  /** First writer wins; a waiter that the ledger answers replaces an answered one. */
   putWaiter(waiter: Waiter): Promise<Appended<Waiter>>;
   readWaiter(runId: string, position: Position): Promise<Waiter | undefined>;
   /** Leaves the token of the newest execution. @returns false when a newer execution holds the wait. */
@@ -58,4 +59,8 @@ export interface RunLog {
   listRuns(filter: { readonly agent: string; readonly limit: number }): Promise<readonly RunSummary[]>;
   listRunsOfWorkflow(workflowId: string): Promise<readonly RunSummary[]>;
   listOpenRuns(): Promise<readonly RunSummary[]>;
+  /** A page of the runs that are open, from where `after` stopped. */
+  pageOpenRuns(limit: number, after?: OpenCursor): Promise<OpenPage<RunSummary>>;
+  /** A page of the waiters nobody has told yet, from where `after` stopped. Without their task tokens. */
+  pageOpenWaiters(limit: number, after?: OpenCursor): Promise<OpenPage<Waiter>>;
 }

@@ -41,6 +41,8 @@ export const RunRecord = z.object({
   input: PackedValue,
   input_digest: z.string(),
   state_machine_arn: z.string(),
+  /** The agent's first node, where a run without steps enters. */
+  entry: z.string(),
   /** Name of the execution that owns the run now: `<run_id>-<execution_attempt>`. */
   execution: z.string(),
   execution_attempt: z.number().int().positive(),

@@ -27,3 +27,12 @@ export function openShard(kind: string, id: string): string {
 
 export const openShards = (kind: string): readonly string[] =>
   Array.from({ length: openShardCount }, (_, shard) => `${kind}#${shard}`);
+
+/** Where a reader of an open index stopped: a shard, and the last key it saw there. Opaque to everybody else. */
+export type OpenCursor = string;
+
+/** One page of an open index. `next` is absent once the index has been read to its end. */
+export interface OpenPage<T> {
+  readonly items: readonly T[];
+  readonly next?: OpenCursor;
+}

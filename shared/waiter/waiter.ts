@@ -1,8 +1,14 @@
 import { z } from "zod";
+import type { OperationStatus } from "../ledger/ledger-entry.ts";
 import { PackedValue } from "../payloads/claim-check.ts";
 import { Position } from "../runlog/position.ts";
 
-export const WaiterKind = z.enum(["approval", "resolution"]);
+/**
+ * - `approval`: a person decides; the answer is a step.
+ * - `resolution`: an operation is UNKNOWN; the answer is the ledger's.
+ * - `delivery`: an operation is on its way by queue or by a person's hand; the answer is the ledger's.
+ */
+export const WaiterKind = z.enum(["approval", "resolution", "delivery"]);
 export type WaiterKind = z.infer<typeof WaiterKind>;
 
 /** Where each answer leads. Stored when the run parks, so that whoever answers needs no agent code. */
@@ -48,3 +54,7 @@ export function parseWaiterId(text: string): { readonly runId: string; readonly 
   const position = Position.safeParse(text.slice(colon + 1));
   return colon > 0 && position.success ? { runId: text.slice(0, colon), position: position.data } : undefined;
 }
+
+/** Whether a waiter still waits while its operation has this status. An approval waits for a step instead. */
+export const isAwaited = ({ kind }: Pick<Waiter, "kind">, status: OperationStatus): boolean =>
+  kind === "resolution" ? status === "UNKNOWN" : status === "PENDING" || status === "STARTED";

@@ -1,3 +1,4 @@
+import { recordingQueue } from "./recording-queue.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import { byKey, byQuery, defineAgent, type DurationMs, hours, minutes, none, writeTool } from "../../shared/index.ts";
@@ -111,6 +112,7 @@ export async function operationWorld(tables: LocalTables, options: WorldOptions 
     status: "RUNNING",
     input: { json: '{"amountCents":4200,"order":"ORD-1"}' },
     input_digest: "digest",
+    entry: "plan",
     state_machine_arn: "arn:aws:states:us-east-1:000000000000:stateMachine:order-agent",
     execution: `${runId}-1`,
     execution_attempt: 1,
@@ -148,6 +150,8 @@ export async function operationWorld(tables: LocalTables, options: WorldOptions 
         approvals: [],
         guarded: false,
         killedAtMs: clock.nowMs() + invocationMs,
+        dispatcher: "run",
+        functionArn: undefined,
       };
       return runOperation(call, {
         ledger: own.port("ledger", createLedger({ store, clock, ids })),
@@ -156,6 +160,7 @@ export async function operationWorld(tables: LocalTables, options: WorldOptions 
         metrics,
         logger,
         readRun: (of) => own.pass("log.readRun", () => log.readRun(of)),
+        queue: recordingQueue(),
         endProcess: () => {
           ended++;
         },

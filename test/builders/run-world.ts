@@ -1,4 +1,3 @@
-import { recordingQueue } from "./recording-queue.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import { type Agent, byKey, days, defineAgent, definePrompt, hours, readTool, writeTool } from "../../shared/index.ts";
@@ -30,6 +29,7 @@ import { type CrashPoint, Life, ProcessDied } from "./life.ts";
 import type { LocalTables } from "./local-tables.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { RecordingLogger } from "./recording-logger.ts";
+import { recordingQueue } from "./recording-queue.ts";
 import { RecordingMetrics } from "./recording-metrics.ts";
 
 export const Ticket = z.object({ order: z.string(), amountCents: z.number().int() });
@@ -132,8 +132,8 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
   const modelRequests: ModelRequest[] = [];
   const modelScript: ((request: ModelRequest) => Promise<unknown>)[] = [];
   const executions: { readonly name: string; readonly input: Readonly<Record<string, string>> }[] = [];
-  /** Tokens that somebody waits on, and what they were told. */
-  const tokens = new Map<string, "open" | "succeeded" | string>();
+  /** Tokens that somebody waits on, and what they were told: `open`, `succeeded`, or an error. */
+  const tokens = new Map<string, string>();
   let life = new Life();
 
   const agent = (options.agent ?? ((parts: AgentParts) => smallAgent(parts, options)))(
@@ -167,12 +167,13 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
       if (!executions.some((execution) => execution.name === name)) executions.push({ name, input });
     },
   };
-  const ports = { log, payloads, clock, ids, metrics, logger, waker, executions: starter };
+  const ledger = createLedger({ store, clock, ids });
+  const ports = { log, payloads, clock, ids, metrics, logger, waker, executions: starter, ledger };
   const nodePorts = (own: Life): NodePorts => ({
     ...ports,
     log: own.port("log", log),
     payloads: own.port("payloads", payloads),
-    ledger: own.port("ledger", createLedger({ store, clock, ids })),
+    ledger: own.port("ledger", ledger),
     models: own.port("models", models),
     queue: recordingQueue(),
     endProcess: () => undefined,

@@ -142,13 +142,10 @@ export function apiWorld(tables: LocalTables, agents: readonly Agent[]) {
       const node = agent.nodes[0]?.name ?? "";
       const step = createStepHandler(agent, ports);
       const position = `0000.${node}`;
-      const exit = await step(
-        { run_id: runId, position, line: node, execution },
-        { getRemainingTimeInMillis: () => 60_000 },
-      );
+      await step({ run_id: runId, position, line: node, execution }, { getRemainingTimeInMillis: () => 60_000 });
       const wait = createWaitHandler(ports);
       await wait({ action: "ask", run_id: runId, line: node, execution, task_token: secretToken });
-      return { runId, execution, exit, approvalId: waiterId(runId, position), path: `/approvals/${runId}:${position}` };
+      return { runId, execution, approvalId: waiterId(runId, position), path: `/approvals/${runId}:${position}` };
     },
   };
 }

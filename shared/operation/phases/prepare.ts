@@ -1,6 +1,7 @@
+import { deliveryOf } from "../../agent/tool.ts";
 import { checkApproval } from "../../approval/check-approval.ts";
 import { Fault, isFault } from "../../faults/fault.ts";
-import { ComeBackLater, OperationConflict, OperationUnknown, SentBack } from "../../faults/faults.ts";
+import { ComeBackLater, HandedOut, OperationConflict, OperationUnknown, SentBack } from "../../faults/faults.ts";
 import type { LedgerEntry } from "../../ledger/ledger-entry.ts";
 import { unpackValue } from "../../payloads/claim-check.ts";
 import { isOpen } from "../../runlog/run-record.ts";
@@ -26,7 +27,7 @@ const changesMax = 5;
 
 /** Phase 1: who is it, what does the ledger say, may it be sent. Nothing irreversible; the last act is the claim. */
 export async function prepare(call: OperationCall, ports: OperationPorts): Promise<Prepared> {
-  const prepared = await prepareRequest(call.run, call.node, call.position, call.state, ports.payloads);
+  const prepared = await prepareRequest(call, ports.payloads);
   const { operation } = prepared;
   const { attemptsMax } = call.node.tool;
   let entry = await ports.ledger.read(operation.operation_id);
@@ -36,6 +37,7 @@ export async function prepare(call: OperationCall, ports: OperationPorts): Promi
     switch (decision.kind) {
       case "claim": {
         await mayBeSent(call, prepared, entry, ports);
+        if (call.dispatcher === "run") await handOut(call, prepared, entry, ports);
         const claimed = await claim(call, prepared, entry, ports);
         if (claimed.held) return { kind: "claimed", claim: claimed.claim };
         entry = claimed.found;
@@ -59,6 +61,10 @@ export async function prepare(call: OperationCall, ports: OperationPorts): Promi
           decision.entry.status,
         );
       case "come_back":
+        // Whoever has it in hand will say so: the run waits for the ledger instead of asking again and again.
+        if (call.dispatcher === "run" && deliveryOf(call.node.tool.downstream) !== "direct") {
+          throw new HandedOut(operation.operation_id, deliveryOf(call.node.tool.downstream));
+        }
         ports.metrics.add("side_effect_duplicate_prevented_total", dimensionsOf(call));
         throw new ComeBackLater(
           decision.code,
@@ -117,6 +123,37 @@ async function mayBeSent(
     });
   }
 }
+
+/**
+ * A write that the run does not send itself: its request is PENDING first, then it is handed out, and the run waits for the ledger.
+ * @throws HandedOut where that is so; returns where the run calls directly.
+ */
+async function handOut(
+  call: OperationCall,
+  { operation }: PreparedRequest,
+  entry: LedgerEntry | undefined,
+  ports: OperationPorts,
+): Promise<void> {
+  const delivery = deliveryOf(call.node.tool.downstream);
+  if (delivery === "direct") return;
+  if (entry === undefined || (entry.status === "PENDING" && !isSame(entry, operation))) {
+    await ports.ledger.propose(operation, entry);
+  }
+  if (delivery === "queue") {
+    await ports.queue.send({
+      operationId: operation.operation_id,
+      group: operation.business_key,
+      attempt: entry?.attempt ?? 0,
+    });
+  }
+  throw new HandedOut(operation.operation_id, delivery);
+}
+
+/** The same request, proposed for the same delivery: there is nothing to write. */
+const isSame = (entry: LedgerEntry, operation: PreparedRequest["operation"]): boolean =>
+  entry.request_hash === operation.request_hash &&
+  entry.delivery === operation.delivery &&
+  entry.position === operation.position;
 
 async function claim(
   call: OperationCall,

@@ -70,5 +70,12 @@ describe("a recorded step is not reused by a definition that", () => {
     expect(await faultOf(world.step(first, "0000.plan"))).toMatchObject({ name: "RecordCorrupt" });
     expect(world.modelRequests).toEqual([]);
     expect(world.proxy.requests.slice(from).filter(isWrite)).toEqual([]);
+
+    await settleRun(world.runId, `${world.runId}-1`, "RecordCorrupt", world.ports);
+    expect(await world.log.readRun(world.runId)).toMatchObject({
+      status: "PARKED",
+      failure: { node: "log", error: { code: "record_corrupt" } },
+    });
+    expect(world.metrics.total("checkpoint_restore_failure_total")).toBe(1);
   });
 });

@@ -1,0 +1,48 @@
+import { ApprovalOutcome } from "../approval/approval.ts";
+import { unpackValue } from "../payloads/claim-check.ts";
+import { isoTime } from "../ports/clock.ts";
+import { answerApproval, wakeAnswered } from "../run/answer-waiter.ts";
+import { wakeRunOf } from "../run/resolve-operation.ts";
+import { isOpen } from "../runlog/run-record.ts";
+import { isAwaited, type Waiter } from "../waiter/waiter.ts";
+import type { SweepDeed, SweepPorts } from "./sweep-ports.ts";
+
+/** Tells a waiter the answer that it was not told, or lets its time run out. */
+export async function sweepWaiter(waiter: Waiter, ports: SweepPorts): Promise<SweepDeed> {
+  const run = await ports.log.readRun(waiter.run_id);
+  if (!run || !isOpen(run.status)) {
+    await ports.log.closeWaiter(waiter.run_id, waiter.position, isoTime(ports.clock.nowMs()));
+    return "nothing";
+  }
+  switch (waiter.kind) {
+    case "approval":
+      return sweepApproval(waiter, ports);
+    case "resolution":
+    case "delivery":
+      return sweepResolution(waiter, ports);
+    default:
+      return waiter.kind satisfies never;
+  }
+}
+
+async function sweepApproval(waiter: Waiter, ports: SweepPorts): Promise<SweepDeed> {
+  const step = await ports.log.readStep(waiter.run_id, waiter.position);
+  if (step) {
+    await wakeAnswered(waiter, ApprovalOutcome.parse(await unpackValue(ports.payloads, step.output)), ports);
+    return "woken";
+  }
+  const nowMs = ports.clock.nowMs();
+  if (nowMs <= Date.parse(waiter.expires_at)) return "nothing";
+  const { outcome } = await answerApproval(waiter, { outcome: "expired", at: isoTime(nowMs) }, ports);
+  if (outcome.outcome !== "expired") return "woken";
+  ports.metrics.add("waiter_overdue_total", { agent: waiter.agent, node: waiter.node });
+  return "expired";
+}
+
+/** The ledger has the answer: whoever waits for an operation is told once it is no longer what they wait for. */
+async function sweepResolution(waiter: Waiter, ports: SweepPorts): Promise<SweepDeed> {
+  const entry = waiter.operation_id === undefined ? undefined : await ports.ledger.read(waiter.operation_id);
+  if (!entry || isAwaited(waiter, entry.status)) return "nothing";
+  await wakeRunOf(entry, ports);
+  return "woken";
+}
