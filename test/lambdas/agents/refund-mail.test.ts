@@ -112,7 +112,10 @@ describe("a server that hangs up", () => {
       socket.on("error", () => undefined);
       socket.setEncoding("utf8").on("data", (text: string) => {
         for (const line of text.split("\r\n").filter((part) => part !== "")) {
-          if (at.test(line)) return socket.destroy();
+          if (at.test(line)) {
+            socket.destroy();
+            return;
+          }
           if (/^(EHLO|MAIL|RCPT)/.test(line)) socket.write("250 ok\r\n");
           if (line === "DATA") socket.write("354 go on\r\n");
         }
