@@ -1,4 +1,4 @@
-export type ApiFunction = "start" | "read" | "decide";
+export type ApiFunction = "start" | "read" | "decide" | "control";
 
 export interface ApiRoute {
   readonly method: "GET" | "POST";
@@ -16,4 +16,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: "GET", path: "/approvals", functionName: "read" },
   { method: "GET", path: "/approvals/{waiter_id+}", functionName: "read" },
   { method: "POST", path: "/approvals/{waiter_id+}", functionName: "decide" },
+  { method: "POST", path: "/operations/{operation_id}/resolution", functionName: "control" },
+  { method: "POST", path: "/runs/{run_id}/resume", functionName: "control" },
+  { method: "POST", path: "/runs/{run_id}/cancel", functionName: "control" },
 ];

@@ -11,6 +11,8 @@ export const envNames = {
   stateMachines: "SUREFOOT_STATE_MACHINES",
   /** Where queued operations go; absent where no agent of the stack queues. */
   deliveryQueueUrl: "SUREFOOT_DELIVERY_QUEUE_URL",
+  /** Deliver only: receives before SQS moves a message to the dead letter queue. */
+  receivesMax: "SUREFOOT_RECEIVES_MAX",
   /** Read only: the agents' names, separated by commas. */
   agentNames: "SUREFOOT_AGENT_NAMES",
   /** Name of the agent whose nodes a step function runs, where the bundle has several. */
@@ -41,6 +43,14 @@ export function readStateMachines(env: Environment): Readonly<Record<string, str
 }
 
 export const readAgentNames = (env: Environment): readonly string[] => required(env, envNames.agentNames).split(",");
+
+export function readReceivesMax(env: Environment): number {
+  const receives = Number(required(env, envNames.receivesMax));
+  if (Number.isInteger(receives) && receives > 0) return receives;
+  throw new SettingsError(
+    `${envNames.receivesMax}: expected a whole number from 1, found "${env[envNames.receivesMax] ?? ""}"`,
+  );
+}
 
 export const modelProviders = ["bedrock", "anthropic", "openai-compatible"] as const;
 

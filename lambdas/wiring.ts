@@ -1,3 +1,4 @@
+import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SFNClient } from "@aws-sdk/client-sfn";
 import { SQSClient } from "@aws-sdk/client-sqs";
@@ -14,6 +15,10 @@ import type { Executions, Waker } from "../shared/ports/executions.ts";
 import type { RunPorts } from "../shared/run/ports.ts";
 import { dynamoRunLog } from "../shared/runlog/dynamo-run-log.ts";
 import { sfnExecutions, sfnWaker } from "../shared/sfn/sfn-executions.ts";
+import { lambdaPinnedFunctions } from "../shared/aws-lambda/lambda-pinned-functions.ts";
+import { sfnExecutionStates } from "../shared/sfn/sfn-execution-states.ts";
+import { dynamoSweepState } from "../shared/sweep/dynamo-sweep-state.ts";
+import type { ExecutionStates, PinnedFunctions, SweepStateStore } from "../shared/sweep/sweep-ports.ts";
 import { sqsDeliveryQueue } from "../shared/sqs/sqs-delivery-queue.ts";
 import { powertoolsLogger } from "./adapters/powertools-logger.ts";
 import { powertoolsMetrics } from "./adapters/powertools-metrics.ts";
@@ -28,6 +33,9 @@ export interface Wiring extends RunPorts {
   readonly executions: Executions;
   readonly waker: Waker;
   readonly queue: DeliveryQueue;
+  readonly functions: PinnedFunctions;
+  readonly executionStates: ExecutionStates;
+  readonly sweepState: SweepStateStore;
 }
 
 export function wire(service: string, env: Environment): Wiring {
@@ -47,6 +55,9 @@ export function wire(service: string, env: Environment): Wiring {
     executions: sfnExecutions(sfn),
     waker: sfnWaker(sfn),
     queue: deliveryQueue(env),
+    functions: lambdaPinnedFunctions(new LambdaClient({ maxAttempts: 1 })),
+    executionStates: sfnExecutionStates(sfn),
+    sweepState: dynamoSweepState(client, tables.runsTable),
   };
 }
 

@@ -167,7 +167,7 @@ async function resumeOpenRuns(
       const agent = agents.find(({ compiled }) => compiled.name === run.agent);
       const waitsForPerson = run.status === "PARKED" && run.waiting_for === undefined;
       if (!agent || waitsForPerson) continue;
-      const outcome = await resumeRun(run.run_id, agent.compiled.entry, ports);
+      const outcome = await resumeRun(run.run_id, ports);
       if (outcome.resumed) resumed.push(run.run_id);
       else onLine?.(outcome.why);
     }

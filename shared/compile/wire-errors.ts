@@ -23,6 +23,8 @@ export const wireError = {
   handOver: "surefoot.hand_over",
   /** This execution no longer owns the run. */
   stale: "surefoot.stale",
+  /** A queued write that its worker could not deliver. */
+  undeliverable: "surefoot.undeliverable",
   rejected: "surefoot.rejected",
   expired: "surefoot.expired",
 } as const;

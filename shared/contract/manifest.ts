@@ -103,18 +103,26 @@ const toolDigest = (tool: ReadTool<unknown> | WriteTool<unknown>): string =>
     }),
   });
 
-const schemaDigest = (schema: z.ZodType): string =>
-  digestOf(withoutDecoration(z.toJSONSchema(schema, { io: "output" })));
+const schemaDigest = (schema: z.ZodType): string => digestOf(meaningOf(z.toJSONSchema(schema, { io: "output" })));
 
 /** Words for people inside a JSON schema: they change nothing. */
 const decoration = new Set(["description", "title", "examples", "$schema", "$comment"]);
+/** Keywords whose keys are names of fields, which may well be called `description`. */
+const namedSchemas = new Set(["properties", "patternProperties", "$defs"]);
+/** Keywords that hold values, not schemas. */
+const values = new Set(["default", "const", "enum"]);
 
-function withoutDecoration(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutDecoration);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key, member]) => !(decoration.has(key) && typeof member !== "object"))
-      .map(([key, member]) => [key, withoutDecoration(member)]),
-  );
+/** A JSON schema without what changes nothing: decoration, and the order in which fields were written. */
+function meaningOf(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(meaningOf);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const keywords = Object.entries(schema).filter(([keyword]) => !decoration.has(keyword));
+  return Object.fromEntries(keywords.map(([keyword, value]) => [keyword, meaningOfKeyword(keyword, value)]));
+}
+
+function meaningOfKeyword(keyword: string, value: unknown): unknown {
+  if (values.has(keyword)) return value;
+  if (keyword === "required" && Array.isArray(value)) return [...(value as readonly string[])].sort();
+  if (!namedSchemas.has(keyword) || typeof value !== "object" || value === null) return meaningOf(value);
+  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, meaningOf(schema)]));
 }

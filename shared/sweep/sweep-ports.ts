@@ -7,6 +7,8 @@ import type { OpenCursor } from "../tables/table-schema.ts";
 export interface PinnedFunctions {
   /** Looks into one operation with its own tool: a keyed replay or a lookup, as the tool declares. */
   reconcile(functionArn: string, operationId: string): Promise<void>;
+  /** Delivers one queued operation. @throws what kept it from being delivered now. */
+  deliver(functionArn: string, operationId: string): Promise<void>;
 }
 
 /** What the engine knows of an execution. */

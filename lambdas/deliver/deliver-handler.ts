@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { wireError } from "../../shared/compile/wire-errors.ts";
+import { isFault } from "../../shared/faults/fault.ts";
+import type { LedgerEntry } from "../../shared/ledger/ledger-entry.ts";
+import { isoTime } from "../../shared/ports/clock.ts";
+import { wakeRunOf } from "../../shared/run/resolve-operation.ts";
+import { nodeAt, Position } from "../../shared/runlog/position.ts";
+import type { SweepPorts } from "../../shared/sweep/sweep-ports.ts";
+import { isAwaited } from "../../shared/waiter/waiter.ts";
+
+const SqsEvent = z.object({
+  Records: z.array(
+    z.object({
+      messageId: z.string(),
+      body: z.string(),
+      attributes: z.object({ ApproximateReceiveCount: z.coerce.number() }),
+    }),
+  ),
+});
+const Message = z.object({ operation_id: z.string() });
+
+/** What SQS deletes: everything but these. */
+export interface BatchResponse {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
+}
+
+export type DeliverPorts = Pick<
+  SweepPorts,
+  "ledger" | "log" | "waker" | "executions" | "functions" | "payloads" | "clock" | "ids" | "metrics" | "logger"
+>;
+
+/**
+ * The one reliable worker behind `delivery: "queue"`: has the operation's own function version deliver it, then wakes the run. A message
+ * whose operation is settled, or in doubt, is done with: the ledger says so and the run goes on from it. One that cannot be delivered at all
+ * goes back to the queue, and to the dead letter queue in the end, with its run parked.
+ */
+export const createDeliverHandler =
+  (receivesMax: number, ports: DeliverPorts) =>
+  async (event: unknown): Promise<BatchResponse> => {
+    const failed: string[] = [];
+    for (const record of SqsEvent.parse(event).Records) {
+      const done = await deliver(record.body, record.attributes.ApproximateReceiveCount >= receivesMax, ports);
+      if (done) continue;
+      // FIFO: what comes after it in its group must not overtake it. The mapping hands out one message of a group at a time.
+      failed.push(record.messageId);
+    }
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+
+async function deliver(body: string, last: boolean, ports: DeliverPorts): Promise<boolean> {
+  const message = Message.safeParse(jsonOf(body));
+  const entry = message.success ? await ports.ledger.read(message.data.operation_id) : undefined;
+  if (!entry || entry.function_arn === undefined) {
+    ports.logger.error("a message names no operation that can be delivered", { receives_left: last ? 0 : 1 });
+    return false;
+  }
+  const failure = await ports.functions.deliver(entry.function_arn, entry.operation_id).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const after = (await ports.ledger.read(entry.operation_id)) ?? entry;
+  if (!isAwaited({ kind: "delivery" }, after.status)) {
+    await wakeRunOf(after, ports);
+    return true;
+  }
+  ports.logger.warn("not delivered", {
+    run_id: entry.run_id,
+    operation_id: entry.operation_id,
+    code: isFault(failure) ? failure.code : "in_flight",
+    last,
+  });
+  if (last) await park(after, failure, ports);
+  return false;
+}
+
+/** Its last chance came to nothing: the run stops waiting, and says why. */
+async function park(entry: LedgerEntry, failure: unknown, ports: DeliverPorts): Promise<void> {
+  const position = Position.parse(entry.position);
+  await ports.log.noteFailure({
+    run_id: entry.run_id,
+    position,
+    node: nodeAt(position),
+    error: {
+      code: "undeliverable",
+      failure_class: "unknown",
+      message: `operation ${entry.operation_id} could not be delivered: ${failure instanceof Error ? failure.message : "its worker did not come to an end"}. The message is in the dead letter queue`,
+      facts: { operation_id: entry.operation_id },
+    },
+    updated_at: isoTime(ports.clock.nowMs()),
+  });
+  const closed = await ports.log.closeWaiter(entry.run_id, position, isoTime(ports.clock.nowMs()));
+  if (closed.task_token !== undefined) await ports.waker.fail(closed.task_token, wireError.undeliverable);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,4 @@
+import { createSweepHandler } from "../sweep/sweep-handler.ts";
+import { wire } from "../wiring.ts";
+
+export const handler = createSweepHandler(wire("surefoot-sweep", process.env));

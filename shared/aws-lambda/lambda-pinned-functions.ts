@@ -1,0 +1,30 @@
+import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
+import { z } from "zod";
+import { Fault } from "../faults/fault.ts";
+import type { PinnedFunctions } from "../sweep/sweep-ports.ts";
+
+const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
+
+/** The run's own function version, invoked and waited for. */
+export function lambdaPinnedFunctions(client: LambdaClient): PinnedFunctions {
+  const invoke = async (functionArn: string, action: "reconcile" | "deliver", operationId: string): Promise<void> => {
+    const answer = await client.send(
+      new InvokeCommand({
+        FunctionName: functionArn,
+        Payload: Buffer.from(JSON.stringify({ action, operation_id: operationId })),
+      }),
+    );
+    if (answer.FunctionError === undefined) return;
+    const failure = Failure.safeParse(JSON.parse(Buffer.from(answer.Payload ?? []).toString("utf8") || "{}")).data;
+    throw new Fault(
+      "pinned_function_failed",
+      "unknown",
+      `${action} of operation ${operationId} by ${functionArn} ended with ${failure?.errorType ?? answer.FunctionError}: ${failure?.errorMessage ?? "no message"}`,
+      { facts: { operation_id: operationId, error_type: failure?.errorType ?? "unknown" } },
+    );
+  };
+  return {
+    reconcile: (functionArn, operationId) => invoke(functionArn, "reconcile", operationId),
+    deliver: (functionArn, operationId) => invoke(functionArn, "deliver", operationId),
+  };
+}
