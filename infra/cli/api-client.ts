@@ -5,7 +5,12 @@ import { readRunnerFile } from "./runner-file.ts";
 /** Longest an API call may take: API Gateway's own limit. */
 const requestTimeoutMs = 30_000;
 
-const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+/** Ours; the gateway before it says only `message`. */
+const ErrorBody = z.looseObject({ error: z.object({ code: z.string(), message: z.string() }) });
+const GatewayBody = z.object({ message: z.string() });
+
+/** Statuses that say that the request itself is wrong. */
+const wrongRequest: readonly number[] = [400, 404, 413, 422];
 
 /** The HTTP API of a runner or a deployed stack. */
 export interface ApiClient {
@@ -19,21 +24,23 @@ export interface ApiClient {
   ): Promise<{ readonly status: number; readonly body: unknown }>;
 }
 
-/** @throws CliError 2 when nobody said where the API is. */
-export function findApi(options: { readonly api?: string | undefined; readonly folder: string }): ApiClient {
-  const url = options.api ?? process.env["SUREFOOT_API"] ?? readRunnerFile(options.folder)?.url;
-  if (url === undefined) {
-    throw new CliError(
-      3,
-      "no_api",
-      `no runner has been started in ${options.folder}: run \`npm start\`, or say where the API is with --api <url>`,
-    );
-  }
-  return apiClient(url);
+/** @throws CliError 3 when nobody said where the API is. */
+export function findApi({ api, folder }: { readonly api?: string | undefined; readonly folder: string }): ApiClient {
+  const url = api || readRunnerFile(folder)?.url;
+  if (url !== undefined) return apiClient(url);
+  throw new CliError(
+    3,
+    "no_api",
+    `no runner has been started in ${folder}: start one with surefoot serve, or say where the API is with --api <url>`,
+  );
 }
 
+/** @throws CliError 2 for an address that is none. */
 export function apiClient(url: string): ApiClient {
-  const base = url.replace(/\/$/u, "");
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) {
+    throw new CliError(2, "bad_api", `--api: expected an address like http://127.0.0.1:4310, found "${url}"`);
+  }
+  const base = url.replace(/\/+$/u, "");
   const call = async (method: string, path: string, body?: unknown) => {
     let response: Response;
     try {
@@ -46,7 +53,7 @@ export function apiClient(url: string): ApiClient {
       throw new CliError(
         3,
         "unreachable",
-        `nobody answers at ${base}: is the runner still running? Start it with \`npm start\` (${reasonOf(cause)})`,
+        `nobody answers at ${base} (${reasonOf(cause)}): is the runner still running? surefoot serve starts it, and open runs go on`,
       );
     }
     const text = await response.text();
@@ -68,9 +75,24 @@ export function apiClient(url: string): ApiClient {
 }
 
 function refusal(status: number, body: unknown): CliError {
-  const parsed = ErrorBody.safeParse(body);
-  const { code, message } = parsed.data?.error ?? { code: `http_${status}`, message: `the API answered ${status}` };
-  return new CliError(status === 400 || status === 404 || status === 413 ? 2 : 1, code, message);
+  const exitCode = wrongRequest.includes(status) ? 2 : 1;
+  const ours = ErrorBody.safeParse(body);
+  if (ours.success) {
+    const { error, ...details } = ours.data;
+    return new CliError(exitCode, error.code, error.message, details);
+  }
+  const said = GatewayBody.safeParse(body).data?.message;
+  return new CliError(
+    exitCode,
+    `http_${status}`,
+    `the API answered ${status}${said === undefined ? "" : ` (${said})`}: ${hintFor(status)}`,
+  );
+}
+
+function hintFor(status: number): string {
+  if (status === 401 || status === 403) return "it knows its callers, and this command signs no requests";
+  if (status === 404) return "is it Surefoot's API?";
+  return status >= 500 ? "try again, then look at the function's log" : "see surefoot --help";
 }
 
 function jsonOf(text: string, base: string): unknown {

@@ -9,6 +9,7 @@ export const Started = z.object({
   created: z.boolean(),
   same_input: z.boolean().optional(),
 });
+export type Started = z.infer<typeof Started>;
 
 export const Runs = z.object({
   runs: z.array(

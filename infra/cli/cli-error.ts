@@ -9,9 +9,12 @@ export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: ExitCode;
   readonly code: string;
-  constructor(exitCode: ExitCode, code: string, message: string) {
+  /** What else the API said, for `--json`. */
+  readonly details: Readonly<Record<string, unknown>>;
+  constructor(exitCode: ExitCode, code: string, message: string, details: Readonly<Record<string, unknown>> = {}) {
     super(message);
     this.exitCode = exitCode;
     this.code = code;
+    this.details = details;
   }
 }

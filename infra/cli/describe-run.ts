@@ -60,10 +60,8 @@ function nextMoves(run: Run): readonly string[] {
     (waiter) => waiter.kind === "approval" && waiter.status === "OPEN" && run.status === "WAITING",
   );
   const moves = [
-    ...unknown.map(
-      (operation) =>
-        `UNKNOWN: ${operation.action_name} for ${operation.business_key} may or may not have happened (${operation.error?.message ?? "no answer"}). Look for ${operation.operation_id} on the other side.`,
-    ),
+    ...run.operations.filter((operation) => operation.contradictions?.length).map(contradicted),
+    ...unknown.map(doubted),
     ...(run.failure && unknown.length === 0
       ? [`${run.failure.node}: ${run.failure.error.message}`, `Next: ${run.failure.next_move}`]
       : []),
@@ -71,6 +69,18 @@ function nextMoves(run: Run): readonly string[] {
       (waiter) =>
         `Waits for a person: surefoot approve ${waiter.waiter_id} --by <you> (until ${clockOf(waiter.expires_at)})`,
     ),
+    ...run.operations.filter((operation) => operation.status === "STARTED").map(started),
   ];
   return moves.length > 0 ? moves : [run.status === "RUNNING" ? "Running: nothing to do." : "Nothing to do."];
 }
+
+const named = ({ action_name, business_key }: Operation): string => `${action_name} for ${business_key}`;
+
+const contradicted = (operation: Operation): string =>
+  `CONTRADICTED: ${named(operation)} succeeded although it was ${operation.contradictions?.[0]?.status_then ?? "decided otherwise"}. Look for ${operation.operation_id} on the other side: it may be there twice.`;
+
+const doubted = (operation: Operation): string =>
+  `UNKNOWN: ${named(operation)} may or may not have happened (${operation.error?.message ?? "no answer"}). Look for ${operation.operation_id} on the other side.`;
+
+const started = (operation: Operation): string =>
+  `STARTED: ${named(operation)} was sent or is about to be${operation.lease_until === undefined ? "" : `; nobody else tries before ${clockOf(operation.lease_until)}`}.`;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { startLocalRunner } from "../local/local-runner.ts";
 import { agentEnvironment, startRefundWorld } from "../local/refund-world.ts";
@@ -17,9 +17,11 @@ export interface ServeOptions {
 
 /** Runs until SIGINT or SIGTERM. Killed in any other way, the next start goes on from the log. */
 export async function serve({ port, agentModules, folder, output }: ServeOptions): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  const missing = agentModules.find((module) => !existsSync(module));
-  if (missing !== undefined) throw new CliError(2, "no_module", `--agent names ${missing}, which does not exist`);
+  const missing = agentModules.find((module) => !existsSync(module) || !statSync(module).isFile());
+  if (missing !== undefined) {
+    throw new CliError(2, "no_module", `--agent names ${missing}, which is no file: pass a .ts or .js module`);
+  }
+  makeFolder(folder);
 
   const shipped = agentModules.length === 0;
   output.progress(`starting in ${folder} …`);
@@ -58,7 +60,21 @@ export async function serve({ port, agentModules, folder, output }: ServeOptions
   await world?.stop();
 }
 
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError(2, "bad_folder", `--folder ${folder} cannot be used (${why}): choose another`);
+  }
+}
+
+/** A wrong agent is the caller's to mend; a taken port or folder is a try that failed. */
 function readable(error: unknown, port: number): unknown {
-  const taken = error instanceof Error && (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-  return taken ? new CliError(1, "port_taken", `port ${port} is taken: choose another with --port`) : error;
+  if (!(error instanceof Error)) return error;
+  if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
+    return new CliError(1, "port_taken", `port ${port} is taken: choose another with --port, or 0 for a free one`);
+  }
+  const isAgents = ["BundleError", "AgentDefinitionError", "AgentModuleError"].includes(error.name);
+  return isAgents ? new CliError(2, "bad_agent", error.message) : error;
 }
