@@ -59,7 +59,7 @@ describe("a line", () => {
       .map(({ table, operation, item, values }) =>
         table === "ledger"
           ? `ledger ${String(item["status"])}`
-          : `${operation} ${String(item["item"])} ${String(values[":status"] ?? "")}`.trim(),
+          : `${operation} ${String(item["item"])} ${typeof values[":status"] === "string" ? values[":status"] : ""}`.trim(),
       );
     expect(writes).toEqual([
       "PutItem STEP#0000.plan",
