@@ -76,5 +76,15 @@ function readable(error: unknown, port: number): unknown {
     return new CliError(1, "port_taken", `port ${port} is taken: choose another with --port, or 0 for a free one`);
   }
   const isAgents = ["BundleError", "AgentDefinitionError", "AgentModuleError"].includes(error.name);
-  return isAgents ? new CliError(2, "bad_agent", error.message) : error;
+  return isAgents ? new CliError(2, "bad_agent", inOurWords(error.message)) : error;
+}
+
+/** The bundler speaks of its own generated module and of its own options: neither is anything a caller can act on. */
+function inOurWords(message: string): string {
+  return message
+    .replaceAll(
+      /^.*No matching export in "(.+)" for import "default"/gmu,
+      "$1: expected an agent as default export, found none: export default defineAgent(…).….end()",
+    )
+    .replaceAll(/ \(You can mark the path .*\)$/gmu, ": install it beside the agent");
 }
