@@ -88,13 +88,14 @@ export class AgentApi extends Construct {
     });
     this.url = stage.url;
 
-    const integrations = {
-      start: new HttpLambdaIntegration("Start", props.functions.start.function),
-      read: new HttpLambdaIntegration("Read", props.functions.read.function),
-      decide: new HttpLambdaIntegration("Decide", props.functions.decide.function),
-    } satisfies Record<ApiFunction, HttpLambdaIntegration>;
+    // One integration for all routes of a function. API Gateway's permission is per route all the same.
+    const integrations = new Map(
+      Object.entries(props.functions).map(([name, fn]) => [name, new HttpLambdaIntegration(name, fn.function)]),
+    );
     for (const { method, path, functionName } of apiRoutes) {
-      this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: integrations[functionName] });
+      const integration = integrations.get(functionName);
+      if (!integration) throw new Error(`route ${method} ${path}: no function "${functionName}" was given: add it`);
+      this.api.addRoutes({ path, methods: [HttpMethod[method]], integration });
     }
   }
 }
