@@ -4,12 +4,16 @@ import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import type { ApiFunction } from "../lambdas/api-routes.ts";
 import { envNames } from "../lambdas/env.ts";
+import { compileSettingsDefault } from "../shared/compile/compile-settings.ts";
+import { AgentAlarms } from "./agent-alarms.ts";
 import { AgentApi, type ApiAuth, apiTimeout } from "./agent-api.ts";
 import { AgentStore } from "./agent-store.ts";
 import type { FunctionEntry } from "./bundled-code.ts";
+import { DeliveryQueue } from "./delivery-queue.ts";
 import { DurableAgent, type DurableAgentProps } from "./durable-agent.ts";
 import { PlatformFunction } from "./platform-function.ts";
 import { storeAccess } from "./store-access.ts";
+import { SweepSchedule } from "./sweep-schedule.ts";
 
 export interface DeployedAgent extends Pick<
   DurableAgentProps,
@@ -38,12 +42,16 @@ export interface AgentStackProps extends Omit<StackProps, "stackName" | "termina
 
 /** Wait and settle make a few reads and writes; the states give them a minute, and they end first. */
 const platformTimeout = Duration.seconds(45);
+/** Ends before the next one begins. */
+const sweepTimeout = Duration.minutes(4);
 
 /** Agents, their store and their HTTP API: everything of one stage. */
 export class AgentStack extends Stack {
   readonly store: AgentStore;
   readonly agents: readonly DurableAgent[];
   readonly api: AgentApi;
+  readonly deliveries: DeliveryQueue;
+  readonly alarms: AgentAlarms;
   readonly #props: AgentStackProps;
 
   constructor(scope: Construct, id: string, props: AgentStackProps) {
@@ -73,7 +81,18 @@ export class AgentStack extends Stack {
         }),
     );
 
+    const steps = agents.map(({ settings }) => (settings ?? compileSettingsDefault).stepTimeoutSeconds);
+    this.deliveries = new DeliveryQueue(this, "Deliveries", {
+      key: this.store.key,
+      stepTimeoutSeconds: Math.max(...steps),
+    });
+    const sweep = this.#backgroundFunctions();
     const functions = this.#apiFunctions();
+    this.alarms = new AgentAlarms(this, "Alarms", {
+      agents: this.agents.map(({ compiled }) => compiled.name),
+      deadLetters: this.deliveries.deadLetters,
+      sweep,
+    });
     this.api = new AgentApi(this, "Api", {
       functions,
       ...(auth && { auth }),
@@ -96,11 +115,37 @@ export class AgentStack extends Stack {
       environment: { [envNames.agentNames]: this.agents.map(({ compiled }) => compiled.name).join(",") },
     });
     const decide = this.#platformFunction("decide", "Decide", apiTimeout);
+    const control = this.#platformFunction("control", "Control", apiTimeout);
     for (const agent of this.agents) {
       agent.allowStart(start);
       agent.allowAnswer(decide);
+      agent.allowStart(control);
+      agent.allowAnswer(control);
     }
-    return { start, read, decide };
+    return { start, read, decide, control };
+  }
+
+  /** What works without anybody asking: the queue's worker and the sweep. Both have the runs' own functions do what needs agent code. */
+  #backgroundFunctions(): PlatformFunction {
+    const deliver = this.#platformFunction(
+      "deliver",
+      "Deliver",
+      Duration.seconds(this.deliveries.settings.workerTimeoutSeconds),
+    );
+    this.deliveries.bindWorker(deliver);
+    const sweep = this.#platformFunction("sweep", "Sweep", sweepTimeout);
+    this.deliveries.bindSender(sweep);
+    for (const agent of this.agents) {
+      this.deliveries.bindSender(agent.step);
+      for (const fn of [deliver, sweep]) {
+        agent.allowStart(fn);
+        agent.allowAnswer(fn);
+        agent.allowStep(fn);
+      }
+      agent.allowLook(sweep);
+    }
+    new SweepSchedule(this, "SweepSchedule", { sweep });
+    return sweep;
   }
 
   #platformFunction(

@@ -1,4 +1,4 @@
-import { Aws, Duration, RemovalPolicy, SecretValue, Stack } from "aws-cdk-lib";
+import { ArnFormat, Aws, Duration, RemovalPolicy, SecretValue, Stack } from "aws-cdk-lib";
 import { Policy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
@@ -72,6 +72,22 @@ export class DurableAgent extends Construct {
     fn.allow({ actions: [...answerActions], resources: [this.stateMachine.stateMachineArn] });
   }
 
+  /** May have a pinned version of the step function look after one of its operations. */
+  allowStep(fn: PlatformFunction): void {
+    fn.allow({ actions: ["lambda:InvokeFunction"], resources: [`${this.step.function.functionArn}:*`] });
+  }
+
+  /** May see whether an execution still runs. */
+  allowLook(fn: PlatformFunction): void {
+    const executions = Stack.of(this).formatArn({
+      service: "states",
+      resource: "execution",
+      resourceName: `${this.stateMachine.stateMachineName}:*`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    fn.allow({ actions: ["states:DescribeExecution"], resources: [executions] });
+  }
+
   #stepFunction(props: DurableAgentProps, settings: CompileSettings): PlatformFunction {
     const secrets = Object.entries(props.secrets ?? {}).map(
       // Unwrapped into a reference that CloudFormation resolves, not into the value.
@@ -100,7 +116,6 @@ export class DurableAgent extends Construct {
       definitionBody: DefinitionBody.fromString(JSON.stringify(this.compiled.definition)),
       // Versions: an execution that runs, for a week perhaps, stays on the code it started with.
       definitionSubstitutions: { StepFunctionArn: step, WaitFunctionArn: wait, SettleFunctionArn: settle },
-      comment: this.compiled.definition.Comment,
       tracingEnabled: props.tracing ?? true,
       logs: {
         destination: new LogGroup(this, "Log", {

@@ -9,9 +9,10 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
     ledger: { actions: ["GetItem", "PutItem"] },
     payloads: ["get", "put"],
   },
-  // Reads the log, registers a token, and where time is over writes the answer. Never touches an operation.
+  // Reads the log, registers a token, and where time is over writes the answer. Of operations it only looks whether one is still awaited.
   wait: {
     runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"] },
+    ledger: { actions: ["GetItem"] },
     payloads: ["get", "put"],
   },
   // Reads the log and changes the run's status.
@@ -28,5 +29,23 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
   decide: {
     runs: { actions: ["GetItem", "PutItem", "UpdateItem"] },
     payloads: ["get", "put"],
+  },
+  // Writes a person's word, closes the waiter, moves a run to a new execution or to its end.
+  control: {
+    runs: { actions: ["GetItem", "Query", "UpdateItem"] },
+    ledger: { actions: ["GetItem", "PutItem", "Query"], indexes: true },
+    payloads: ["get", "put"],
+  },
+  // Reads what is open, and repairs: an expiry is a step, a wake-up closes a waiter. Operations are looked into by their own functions.
+  sweep: {
+    runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"], indexes: true },
+    ledger: { actions: ["GetItem", "Query"], indexes: true },
+    payloads: ["get", "put"],
+  },
+  // Hands a message to the operation's own function, then wakes the run.
+  deliver: {
+    runs: { actions: ["GetItem", "Query", "UpdateItem"] },
+    ledger: { actions: ["GetItem"] },
+    payloads: ["get"],
   },
 };

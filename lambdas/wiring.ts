@@ -50,7 +50,7 @@ export function wire(service: string, env: Environment): Wiring {
     ledgerStore,
     ledger: createLedger({ store: ledgerStore, ...time }),
     payloads: payloadStore(env),
-    metrics: powertoolsMetrics(service),
+    metrics: powertoolsMetrics(),
     logger: powertoolsLogger(service),
     executions: sfnExecutions(sfn),
     waker: sfnWaker(sfn),

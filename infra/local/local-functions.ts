@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { DeliveryQueueSettings } from "../../shared/sqs/delivery-queue-settings.ts";
 import { type CompiledAgent } from "../../shared/index.ts";
 import { envNames } from "../../lambdas/env.ts";
 import { bundleLambda } from "../bundle-lambda.ts";
@@ -9,6 +10,8 @@ import type { LambdaDefinition } from "./lambda/lambda-definition.ts";
 const region = "us-east-1";
 /** Functions without agent code: a few reads and writes. */
 const platformTimeoutMs = 15_000;
+/** A page of lookups, each with its tool's own timeout. */
+const sweepTimeoutMs = 120_000;
 
 export const localFunctionArn = (name: string): string => functionArn(region, { name });
 export const stepFunctionName = (agent: string): string => `step-${agent}`;
@@ -25,7 +28,11 @@ export interface LocalFunctionSettings {
   readonly payloadsFolder: string;
   readonly dynamoEndpoint: string;
   readonly stepFunctionsEndpoint: string;
+  readonly sqsEndpoint: string;
+  readonly deliveryQueueUrl: string;
+  readonly lambdaEndpoint: string;
   readonly stepTimeoutMs: number;
+  readonly delivery: DeliveryQueueSettings;
 }
 
 /** Bundles every function of the stack, the same way as for AWS, with endpoints that lead to this machine. */
@@ -43,6 +50,9 @@ export async function localFunctions(
     AWS_SECRET_ACCESS_KEY: "local",
     AWS_ENDPOINT_URL_DYNAMODB: settings.dynamoEndpoint,
     AWS_ENDPOINT_URL_SFN: settings.stepFunctionsEndpoint,
+    AWS_ENDPOINT_URL_SQS: settings.sqsEndpoint,
+    AWS_ENDPOINT_URL_LAMBDA: settings.lambdaEndpoint,
+    [envNames.deliveryQueueUrl]: settings.deliveryQueueUrl,
     POWERTOOLS_METRICS_NAMESPACE: "Surefoot",
   };
   const define = async (
@@ -73,5 +83,10 @@ export async function localFunctions(
       [envNames.agentNames]: agents.map((agent) => agent.compiled.name).join(","),
     }),
     define("decide", "decide", platformTimeoutMs),
+    define("control", "control", platformTimeoutMs),
+    define("sweep", "sweep", sweepTimeoutMs),
+    define("deliver", "deliver", settings.delivery.workerTimeoutSeconds * 1_000, {
+      [envNames.receivesMax]: String(settings.delivery.receivesMax),
+    }),
   ]);
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { SFNClient } from "@aws-sdk/client-sfn";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import { apiRoutes } from "../../lambdas/api-routes.ts";
 import { systemClock } from "../../lambdas/adapters/system-clock.ts";
 import { systemIds } from "../../lambdas/adapters/system-ids.ts";
@@ -17,18 +18,24 @@ import { folderPayloadStore } from "../../shared/payloads/folder-payload-store.t
 import type { Logger } from "../../shared/ports/logger.ts";
 import { resumeRun } from "../../shared/run/resume-run.ts";
 import { dynamoRunLog } from "../../shared/runlog/dynamo-run-log.ts";
+import { type DeliveryQueueSettings, deliveryQueueSettings } from "../../shared/sqs/delivery-queue-settings.ts";
 import { sfnExecutions } from "../../shared/sfn/sfn-executions.ts";
 import { startLocalDynamo } from "./dynamo/local-dynamo.ts";
 import { startHttpApi } from "./http-api/http-api.ts";
+import { startLambdaEndpoint } from "./lambda/lambda-endpoint.ts";
 import { createLambdaPool, type LambdaPool } from "./lambda/lambda-pool.ts";
 import { loadAgents } from "./load-agents.ts";
 import { type LocalAgent, localFunctionArn, localFunctions, stepFunctionName } from "./local-functions.ts";
+import { startEventSource } from "./sqs/event-source.ts";
+import { startLocalSqs } from "./sqs/local-sqs.ts";
+import type { QueueSchema } from "./sqs/queue-schema.ts";
 import { stateMachineArn } from "./step-functions/arn.ts";
 import { startStepFunctionsEndpoint } from "./step-functions/step-functions-endpoint.ts";
 import { StepFunctionsService } from "./step-functions/step-functions-service.ts";
 
 /** Locally a person watches: an invocation that died is taken up again after its lease, and the lease follows this. Whole seconds. */
 export const localStepTimeoutSeconds = 25;
+const sweepEveryMsDefault = 15_000;
 
 export interface LocalRunnerOptions {
   /** Everything lies here: tables, payloads, bundles, logs. */
@@ -40,6 +47,10 @@ export interface LocalRunnerOptions {
   readonly settings?: Partial<CompileSettings>;
   /** Where the functions find DynamoDB, given where it is: a drill puts a proxy between. @default straight */
   readonly dynamoEndpointFor?: (endpoint: string) => Promise<string>;
+  /** Where the functions find Step Functions, given where it is: a test puts another interpreter there. @default straight */
+  readonly stepFunctionsEndpointFor?: (endpoint: string) => Promise<string>;
+  /** Between two sweeps. @default 15 s: a person watches */
+  readonly sweepEveryMs?: number;
   /** One line per thing worth saying. @default nobody */
   readonly onLine?: (line: string) => void;
 }
@@ -91,15 +102,35 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
     const engine = await startStepFunctionsEndpoint(service);
     stops.push(() => engine.close());
 
+    const functionsEndpoint = await startLambdaEndpoint({ invoke: (name, payload) => pool.invoke(name, payload) });
+    stops.push(() => functionsEndpoint.stop());
+    const delivery = deliveryQueueSettings(settings.stepTimeoutSeconds);
+    const sqs = await startLocalSqs({ queues: [deliveryQueueOf(delivery)] });
+    stops.push(() => sqs.stop());
+
     const stateMachines = createStateMachines(agents, service);
     const functions = await localFunctions(agents, stateMachines, {
       bundlesFolder: join(folder, "bundles"),
       payloadsFolder,
       dynamoEndpoint: (await options.dynamoEndpointFor?.(dynamo.endpoint)) ?? dynamo.endpoint,
-      stepFunctionsEndpoint: engine.url,
+      stepFunctionsEndpoint: (await options.stepFunctionsEndpointFor?.(engine.url)) ?? engine.url,
+      sqsEndpoint: sqs.endpoint,
+      deliveryQueueUrl: sqs.urlOf(deliveryQueueName),
+      lambdaEndpoint: functionsEndpoint.endpoint,
+      delivery,
       stepTimeoutMs: settings.stepTimeoutSeconds * 1_000,
     });
     for (const definition of functions) pool.register(definition);
+
+    const deliveries = await startEventSource({
+      client: new SQSClient({ ...localAws, endpoint: sqs.endpoint }),
+      queueUrl: sqs.urlOf(deliveryQueueName),
+      functionName: "deliver",
+      invoke: (name, payload) => pool.invoke(name, payload),
+      batchSize: 1,
+      onError: (error) => options.onLine?.(error.message),
+    });
+    stops.push(() => deliveries.stop());
 
     const resumed = await resumeOpenRuns(agents, dynamo.endpoint, engine.url, payloadsFolder, options.onLine);
     const api = await startHttpApi({
@@ -108,6 +139,7 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
       invoke: (name, payload) => pool.invoke(name, payload),
     });
     stops.push(() => api.stop());
+    stops.push(sweepEvery(options.sweepEveryMs ?? sweepEveryMsDefault, pool));
     return {
       url: api.url,
       lambdas: pool,
@@ -121,6 +153,33 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
     await stop();
     throw error;
   }
+}
+
+const localAws = { region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
+
+const deliveryQueueName = "deliveries.fifo";
+
+const deliveryQueueOf = ({ visibilityTimeoutSeconds, receivesMax }: DeliveryQueueSettings): QueueSchema => ({
+  name: deliveryQueueName,
+  visibilityTimeoutSeconds,
+  maxReceiveCount: receivesMax,
+  deadLetterName: "dead-deliveries.fifo",
+});
+
+/** What EventBridge's schedule does. One at a time: a sweep that takes longer delays the next. @returns what ends it. */
+function sweepEvery(everyMs: number, pool: LambdaPool): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const next = () => {
+    if (stopped) return;
+    timer = setTimeout(() => void pool.invoke("sweep", {}).then(next), everyMs);
+  };
+  next();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    return Promise.resolve();
+  };
 }
 
 function createStateMachines(agents: readonly LocalAgent[], service: StepFunctionsService): Record<string, string> {
@@ -148,9 +207,8 @@ async function resumeOpenRuns(
   payloadsFolder: string,
   onLine: ((line: string) => void) | undefined,
 ): Promise<readonly string[]> {
-  const aws = { region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
-  const client = createDocumentClient({ ...aws, endpoint: dynamoEndpoint });
-  const sfn = new SFNClient({ ...aws, endpoint: stepFunctionsEndpoint });
+  const client = createDocumentClient({ ...localAws, endpoint: dynamoEndpoint });
+  const sfn = new SFNClient({ ...localAws, endpoint: stepFunctionsEndpoint });
   const time = { clock: systemClock, ids: systemIds };
   const log = dynamoRunLog({ client, table: runsTable.name, ...time });
   const ports = {
