@@ -3,6 +3,7 @@ import type { Run } from "../../infra/cli/api-shapes.ts";
 import type { DynamoRequest, ProxyAction } from "../builders/dynamo-proxy.ts";
 import {
   mailEffects,
+  paymentOf,
   paymentsEffects,
   seedPayment,
   senderPid,
@@ -88,7 +89,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(() => stage.stop());
+afterAll(() => stage?.stop());
 
 test.for(deaths.filter(({ effect }) => effect === "refund").map(titled))("%s", async ([, death]) => {
   const run = await endOf(death);
@@ -96,7 +97,7 @@ test.for(deaths.filter(({ effect }) => effect === "refund").map(titled))("%s", a
   expect(run).toMatchObject({ status: death.run, outcome: "completed" });
   expect(operation).toMatchObject({ status: death.operation });
   const payments = await paymentsEffects(stage.world);
-  expect(payments.by_payment[ticketFor(nameOf(death), 1).paymentId]).toEqual({ count: 1, amount_cents: 6_000 });
+  expect(payments.by_payment[paymentOf(nameOf(death))]).toEqual({ count: 1, amount_cents: 6_000 });
   expect(payments.requests_by_key[operation.operation_id]).toBe(death.requests);
   expect((await mailEffects(stage.world)).by_operation[operationOf(run, { effect: "mail" }).operation_id]).toBe(1);
 });
@@ -108,7 +109,7 @@ test.for(deaths.filter(({ effect }) => effect === "mail").map(titled))("%s", asy
   expect(operation).toMatchObject({ status: death.operation, attempt: 1 });
   expect((await mailEffects(stage.world)).by_operation[operation.operation_id] ?? 0).toBe(death.happened);
   const payments = await paymentsEffects(stage.world);
-  expect(payments.by_payment[ticketFor(nameOf(death), 1).paymentId]).toEqual({ count: 1, amount_cents: 1_000 });
+  expect(payments.by_payment[paymentOf(nameOf(death))]).toEqual({ count: 1, amount_cents: 1_000 });
   if (death.run === "SUCCEEDED") return;
   expect(run.waiting_for).toBe("notify");
   expect(run.failure).toMatchObject({
@@ -143,7 +144,7 @@ const operationOf = (run: Run, { effect }: Pick<Death, "effect">) => {
 /** Refunds are large enough for a reviewer, so that a PENDING request comes first; mails come without one. */
 const inputOf = (death: Death) => ticketFor(nameOf(death), death.effect === "refund" ? 6_000 : 1_000);
 async function startOf(death: Death): Promise<string> {
-  await seedPayment(stage.world, nameOf(death));
+  await seedPayment(stage.world.payments.control, nameOf(death));
   return stage.start(agent, nameOf(death), inputOf(death));
 }
 

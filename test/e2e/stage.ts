@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ApiClient, apiClient } from "../../infra/cli/api-client.ts";
 import { type Approval, Approvals, Run, Started } from "../../infra/cli/api-shapes.ts";
+import type { ControlClient } from "../../infra/local/downstreams/control-client.ts";
 import { MailEffects } from "../../infra/local/downstreams/mail-server.ts";
 import { ModelRequests } from "../../infra/local/downstreams/model-server.ts";
 import { PaymentsEffects } from "../../infra/local/downstreams/payments-server.ts";
@@ -32,8 +33,8 @@ export interface Stage {
   until(runId: string, statuses: readonly string[]): Promise<Run>;
   /** The run once it goes no further by itself. */
   ended(runId: string): Promise<Run>;
-  /** The open approval of a run, once it waits for one. */
-  asked(runId: string): Promise<Approval>;
+  /** The open approval of a run, once it waits for one; another one than `before`. */
+  asked(runId: string, before?: Approval): Promise<Approval>;
   approve(approval: Approval, by?: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -108,12 +109,18 @@ export function actionsOf(api: ApiClient, hintOf?: (runId: string) => Promise<un
     run,
     until,
     ended: (runId: string) => until(runId, ["SUCCEEDED", "FAILED", "PARKED"]),
-    async asked(runId: string): Promise<Approval> {
+    async asked(runId: string, before?: Approval): Promise<Approval> {
       await until(runId, ["WAITING"]);
-      const { approvals } = Approvals.parse(await api.get("/approvals"));
-      const approval = approvals.find((candidate) => candidate.run_id === runId && candidate.status === "pending");
-      if (!approval) throw new Error(`run ${runId} waits, but no approval of it is listed`);
-      return approval;
+      const open = async () => {
+        const { approvals } = Approvals.parse(await api.get("/approvals"));
+        return approvals.find(
+          ({ run_id, status, approval_id }) =>
+            run_id === runId && status === "pending" && approval_id !== before?.approval_id,
+        );
+      };
+      const found = await eventually(open, (approval) => approval !== undefined);
+      if (!found) throw new Error(`run ${runId} waits, but no approval of it is listed`);
+      return found;
     },
     async approve({ approval_id, payload_digest }: Approval, by = "a reviewer") {
       await api.post(`/approvals/${encodeURIComponent(approval_id)}`, { decision: "approve", by, payload_digest });
@@ -153,16 +160,16 @@ export function senderPid({ sender }: DynamoRequest): number {
 }
 
 /** A payment that leaves room for a second refund, so that one would be counted and not refused. */
-export async function seedPayment(world: Pick<RefundWorld, "payments">, name: string): Promise<string> {
-  const id = `pi_${name.replaceAll(/\W/gu, "_")}`;
-  await world.payments.control.post("payments", { id, amount_cents: 50_000, order_id: `ORD-${name}` });
-  return id;
+export async function seedPayment(payments: ControlClient, name: string): Promise<void> {
+  await payments.post("payments", { id: paymentOf(name), amount_cents: 50_000, order_id: `ORD-${name}` });
 }
+
+export const paymentOf = (name: string): string => `pi_${name.replaceAll(/\W/gu, "_")}`;
 
 /** A ticket for a seeded payment. Above 5,000 cents a person is asked. */
 export const ticketFor = (name: string, requestedAmountCents: number) => ({
   orderId: `ORD-${name}`,
-  paymentId: `pi_${name.replaceAll(/\W/gu, "_")}`,
+  paymentId: paymentOf(name),
   requestedAmountCents,
   customerEmail: `${name.toLowerCase()}@example.com`,
   message: "It arrived broken.",
