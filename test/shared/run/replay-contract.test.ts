@@ -6,7 +6,8 @@ import { settleRun } from "../../../shared/run/settle-run.ts";
 import { isWrite } from "../../builders/dynamo-proxy.ts";
 import { localTables } from "../../builders/local-tables.ts";
 import { faultOf } from "../../builders/operation-world.ts";
-import { planPrompt, runWorld, Ticket } from "../../builders/run-world.ts";
+import { planPrompt, Ticket } from "../../builders/order-agent.ts";
+import { runWorld } from "../../builders/run-world.ts";
 
 const first = "plan+stock+review";
 const Plan = z.object({ amountCents: z.number().int() });
