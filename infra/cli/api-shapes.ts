@@ -44,6 +44,9 @@ export const Operation = z.object({
 });
 export type Operation = z.infer<typeof Operation>;
 
+export const Resolved = z.object({ operation: Operation, changed: z.boolean(), wake: z.string() });
+export const Moved = z.object({ run_id: z.string(), status: z.string() });
+
 export const Operations = z.object({ operations: z.array(Operation) });
 
 export const Run = z.object({

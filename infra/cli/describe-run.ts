@@ -80,7 +80,7 @@ const contradicted = (operation: Operation): string =>
   `CONTRADICTED: ${named(operation)} succeeded although it was ${operation.contradictions?.[0]?.status_then ?? "decided otherwise"}. Look for ${operation.operation_id} on the other side: it may be there twice.`;
 
 const doubted = (operation: Operation): string =>
-  `UNKNOWN: ${named(operation)} may or may not have happened (${operation.error?.message ?? "no answer"}). Look for ${operation.operation_id} on the other side.`;
+  `UNKNOWN: ${named(operation)} may or may not have happened (${operation.error?.message ?? "no answer"}). Look for ${operation.operation_id} on the other side, then surefoot resolve ${operation.operation_id} --outcome succeeded|failed|retry --evidence "…".`;
 
 const started = (operation: Operation): string =>
   `STARTED: ${named(operation)} was sent or is about to be${operation.lease_until === undefined ? "" : `; nobody else tries before ${clockOf(operation.lease_until)}`}.`;

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { addApprovalCommands } from "./approval-commands.ts";
+import { addOperatorCommands } from "./operator-commands.ts";
 import { addRunCommands } from "./run-commands.ts";
 import { addRunnerCommands } from "./runner-commands.ts";
 
@@ -16,7 +17,7 @@ export function createProgram(): Command {
     .addHelpText("afterAll", `\n${addressHelp}\n${exitHelp}`)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
-  for (const add of [addRunnerCommands, addRunCommands, addApprovalCommands]) add(program);
+  for (const add of [addRunnerCommands, addRunCommands, addApprovalCommands, addOperatorCommands]) add(program);
   for (const command of [program, ...program.commands]) {
     const name = command === program ? "surefoot" : `surefoot ${command.name()}`;
     command.showHelpAfterError(`(${name} --help says more)`);

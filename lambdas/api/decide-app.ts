@@ -49,7 +49,13 @@ export function createDecideApp(ports: RunPorts & { readonly waker: Waker }): Ho
     const mine = answerAt(ports.clock.nowMs(), waiter, subject, { outcome: wanted, ...who, comment: body.comment });
     const { outcome, wake } = await answerApproval(waiter, mine, ports);
     const counts = outcome.outcome === wanted && outcome.by === who.by;
-    const answer = { approval_id: id, run_id: waiter.run_id, decision: outcome, resumed: wake === "woken", wake };
+    const answer = {
+      approval_id: id,
+      run_id: waiter.run_id,
+      decision: outcome,
+      resumed: wake === "woken" || wake === "told_before",
+      wake,
+    };
     if (counts) return c.json(answer, 200);
     return c.json({ ...answer, error: { code: "already_decided", message: sayWinner(waiter, id, outcome) } }, 409);
   });

@@ -27,6 +27,8 @@ export const operationView = (entry: LedgerEntry) => ({
   resolution: entry.resolution,
   contradictions: entry.contradictions,
   created_at: entry.created_at,
+  version: entry.version,
+  delivery: entry.delivery,
   updated_at: entry.updated_at,
   committed_at: entry.committed_at,
 });

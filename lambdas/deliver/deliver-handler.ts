@@ -88,8 +88,10 @@ async function park(entry: LedgerEntry, failure: unknown, ports: DeliverPorts): 
     },
     updated_at: isoTime(ports.clock.nowMs()),
   });
-  const closed = await ports.log.closeWaiter(entry.run_id, position, isoTime(ports.clock.nowMs()));
-  if (closed.task_token !== undefined) await ports.waker.fail(closed.task_token, wireError.undeliverable);
+  const waiter = await ports.log.readWaiter(entry.run_id, position);
+  if (!waiter) return;
+  if (waiter.task_token !== undefined) await ports.waker.fail(waiter.task_token, wireError.undeliverable);
+  await ports.log.closeWaiter(entry.run_id, position, isoTime(ports.clock.nowMs()));
 }
 
 function jsonOf(text: string): unknown {

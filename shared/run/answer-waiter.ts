@@ -8,11 +8,14 @@ import type { Step } from "../runlog/step.ts";
 import type { Waiter } from "../waiter/waiter.ts";
 import type { RunPorts } from "./ports.ts";
 
-/** Who wrote the answer that counts, and whether the run was woken. `waiting`: nobody has registered yet, and will find the step. */
+/** `told_before`: the waiter had its answer already. `waiting`: nobody has registered yet, and will find the answer. */
+export type Told = WakeResult | "told_before" | "waiting";
+
+/** Who wrote the answer that counts, and whether the run was woken. */
 export interface Answered {
   readonly mine: boolean;
   readonly outcome: ApprovalOutcome;
-  readonly wake: WakeResult | "waiting";
+  readonly wake: Told;
 }
 
 /**
@@ -54,15 +57,22 @@ export async function answerApproval(
   return { mine: wasMine, outcome: recorded, wake: await wakeAnswered(waiter, recorded, ports) };
 }
 
-/** Tells the waiter its recorded answer. Repeating it is harmless: a token is good once. */
+/**
+ * Tells the waiter its recorded answer, and only then closes it: whoever dies in between leaves it open, and the sweep tells it again.
+ * Repeating it is harmless: a token is good once.
+ */
 export async function wakeAnswered(
-  waiter: Pick<Waiter, "run_id" | "position">,
+  { run_id, position }: Pick<Waiter, "run_id" | "position">,
   outcome: ApprovalOutcome,
   { log, clock, waker }: Pick<RunPorts, "log" | "clock"> & { readonly waker: Waker },
-): Promise<WakeResult | "waiting"> {
-  const closed = await log.closeWaiter(waiter.run_id, waiter.position, isoTime(clock.nowMs()));
-  if (closed.task_token === undefined) return "waiting";
-  return wakeWith(closed.task_token, outcome.outcome, waker);
+): Promise<Told> {
+  const waiter = await log.readWaiter(run_id, position);
+  if (waiter?.status === "ANSWERED") return "told_before";
+  // Nobody has registered yet: who does reads the step after leaving its token.
+  if (waiter?.task_token === undefined) return "waiting";
+  const wake = await wakeWith(waiter.task_token, outcome.outcome, waker);
+  await log.closeWaiter(run_id, position, isoTime(clock.nowMs()));
+  return wake;
 }
 
 const wakeWith = (taskToken: string, outcome: ApprovalOutcome["outcome"], waker: Waker): Promise<WakeResult> => {

@@ -44,7 +44,7 @@ async function sendWaitersHome(runId: string, ports: RunPorts & { readonly waker
   const history = await ports.log.read(runId);
   for (const waiter of history?.waiters ?? []) {
     if (waiter.status !== "OPEN") continue;
-    const closed = await ports.log.closeWaiter(runId, waiter.position, isoTime(ports.clock.nowMs()));
-    if (closed.task_token !== undefined) await ports.waker.fail(closed.task_token, wireError.stale);
+    if (waiter.task_token !== undefined) await ports.waker.fail(waiter.task_token, wireError.stale);
+    await ports.log.closeWaiter(runId, waiter.position, isoTime(ports.clock.nowMs()));
   }
 }

@@ -22,7 +22,7 @@ export interface Resolved {
   readonly entry: LedgerEntry;
   /** False when the same word was given before. */
   readonly changed: boolean;
-  readonly wake: WakeResult | "resumed" | "not_waiting";
+  readonly wake: WakeResult | "told_before" | "resumed" | "not_waiting";
 }
 
 export type ResolvePorts = RunPorts & {
@@ -77,8 +77,10 @@ export async function wakeRunOf(entry: LedgerEntry, ports: ResolvePorts): Promis
     (candidate) => candidate.operation_id === entry.operation_id && candidate.kind !== "approval",
   );
   if (!history || !waiter) return "not_waiting";
-  const closed = await ports.log.closeWaiter(waiter.run_id, waiter.position, isoTime(ports.clock.nowMs()));
-  const wake = closed.task_token === undefined ? "gone" : await ports.waker.succeed(closed.task_token);
+  if (waiter.status === "ANSWERED") return "told_before";
+  const wake = waiter.task_token === undefined ? "gone" : await ports.waker.succeed(waiter.task_token);
+  // Only now: whoever dies before this leaves it open, and the sweep tells it again.
+  await ports.log.closeWaiter(waiter.run_id, waiter.position, isoTime(ports.clock.nowMs()));
   if (wake === "woken" || history.run.status !== "PARKED") return wake;
   // The execution that waited is gone: the run goes on in a new one.
   return (await resumeRun(entry.run_id, ports)).resumed ? "resumed" : "gone";

@@ -11,7 +11,7 @@ import { checkpoint } from "../operation/phases/checkpoint.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { nodeAt, ordinalOf, Position, positionAfter } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
-import { isOpen } from "../runlog/run-record.ts";
+import { isOpen, type RunRecord } from "../runlog/run-record.ts";
 import { END, type Step } from "../runlog/step.ts";
 import { askApproval } from "./ask-approval.ts";
 import { checkStep } from "./check-step.ts";
@@ -98,15 +98,24 @@ function leave(line: Line, { position, from }: Ahead, { run, waiters }: RunHisto
 
 /** The run's history, read consistently, if this execution still owns it. */
 async function readOwned(entry: LineEntry, ports: NodePorts): Promise<RunHistory> {
-  const stale = (problem: string) => {
-    const fault = new StaleExecution(entry.runId, entry.execution, problem);
-    return new WireFault(wireError.stale, fault.message, fault);
-  };
   const history = await ports.log.read(entry.runId);
-  if (!history) throw stale("there is no such run");
-  if (history.run.execution !== entry.execution) throw stale(`${history.run.execution} owns it now`);
-  if (!isOpen(history.run.status)) throw stale(`it is ${history.run.status}`);
+  refuseLost(entry, history?.run);
+  if (!history) throw new RangeError("a run that is owned has a history");
   return history;
+}
+
+/** @throws WireFault `surefoot.stale` when another execution owns the run, or it has ended: a cancelled run starts nothing. */
+function refuseLost(entry: LineEntry, run: RunRecord | undefined): asserts run is RunRecord {
+  const problem = !run
+    ? "there is no such run"
+    : run.execution !== entry.execution
+      ? `${run.execution} owns it now`
+      : isOpen(run.status)
+        ? undefined
+        : `it is ${run.status}`;
+  if (problem === undefined) return;
+  const fault = new StaleExecution(entry.runId, entry.execution, problem);
+  throw new WireFault(wireError.stale, fault.message, fault);
 }
 
 /** A run that goes on is RUNNING again. */
@@ -131,6 +140,8 @@ async function replay(agent: Agent, history: RunHistory, from: Position, ports: 
       place = after(step);
       replayedSteps++;
     }
+    const reused = steps.filter((step) => ["model", "read", "write"].includes(step.kind)).length;
+    if (reused > 0) ports.metrics.add("task_result_reused_total", { agent: agent.name }, reused);
     if (replayedSteps > 0) ports.metrics.add("replayed_step_total", { agent: agent.name }, replayedSteps);
     return { place: place, folded };
   } catch (error) {
@@ -175,6 +186,8 @@ async function runOne(
   };
   try {
     mayStart(agent, node, position, history, ports);
+    // It may have been cancelled, or taken over, while the last node ran.
+    if (ran > 0) refuseLost(entry, await ports.log.readRun(run.run_id));
     if (ran > 0 && entry.killedAtMs - ports.clock.nowMs() < nodeTimeMs(node)) {
       throw new WireFault(
         wireError.handOver,

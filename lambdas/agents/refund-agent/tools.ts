@@ -77,6 +77,7 @@ export const createRefund = writeTool("create_refund", {
   }),
   semanticFields: ["paymentId", "amountCents"],
   externalRef: (refund) => refund.id,
+  resultOf: (id, request) => ({ id, amountCents: request.amountCents, status: "unknown" }),
   execute: async (request, { idempotencyKey, signal }) =>
     refundOf(
       await stripeClient(signal).refunds.create(
@@ -109,6 +110,7 @@ export const sendMail = writeTool("send_mail", {
   downstream: none(),
   semanticFields: ["to", "subject", "text"],
   externalRef: ({ messageId }) => messageId,
+  resultOf: (messageId) => ({ messageId }),
   classify: classifySmtp,
   execute: async (mail, { idempotencyKey, signal }) => {
     const { smtpUrl, mailFrom } = refundSettings();

@@ -56,6 +56,10 @@ async function succeeded(
     ports.metrics.add("side_effect_conflict_total", dimensionsOf(call));
     ports.logger.warn("a late success", context);
   } else {
+    // The same key was sent again while an earlier attempt was in doubt, and the other side had an answer for it.
+    if (entry.may_have_applied && entry.capability === "key") {
+      ports.metrics.add("idempotency_key_hit_total", dimensionsOf(call));
+    }
     ports.logger.info("operation succeeded", context);
   }
   return committed.entry;

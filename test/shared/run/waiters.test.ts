@@ -38,7 +38,7 @@ describe("a waiter", () => {
       new Set([JSON.stringify(winners[0]?.outcome)]),
     );
     expect(answers.filter(({ wake }) => wake === "woken")).toHaveLength(1);
-    expect(answers.filter(({ wake }) => wake === "gone")).toHaveLength(49);
+    expect(answers.filter(({ wake }) => wake === "gone" || wake === "told_before")).toHaveLength(49);
     expect(world.metrics.added.filter(({ name }) => name === "approval_wait_seconds")).toHaveLength(1);
     const { steps, waiters } = await world.history();
     expect(steps.filter(({ node }) => node === "review")).toHaveLength(1);
