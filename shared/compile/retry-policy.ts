@@ -2,7 +2,7 @@ import { type Agent, nodeOf } from "../agent/agent.ts";
 import type { AgentNode } from "../agent/node.ts";
 import type { Retrier } from "./asl.ts";
 import type { Line } from "./lines.ts";
-import { platformErrors, platformTimeouts, wireError } from "./wire-errors.ts";
+import { functionTimeout, platformErrors, platformThrottles, platformTimeouts, wireError } from "./wire-errors.ts";
 
 /** The one retry owner: every repeat of anything is one of these blocks. */
 
@@ -16,12 +16,25 @@ const platform: readonly Retrier[] = [
     MaxDelaySeconds: 30,
     JitterStrategy: "FULL",
   },
+  // About half an hour: a burst of other work must not park a healthy run.
+  {
+    ErrorEquals: platformThrottles,
+    IntervalSeconds: 2,
+    MaxAttempts: 35,
+    BackoffRate: 2,
+    MaxDelaySeconds: 60,
+    JitterStrategy: "FULL",
+  },
   // A timeout is usually not chance: one more invocation reads the log and goes on, reconciles what was started, or times out for good.
   { ErrorEquals: platformTimeouts, IntervalSeconds: 1, MaxAttempts: 1 },
 ];
 
 /** For functions without agent code, each safe to repeat. */
-export const genericRetry: readonly Retrier[] = platform.slice(0, 1);
+export const genericRetry: readonly Retrier[] = [
+  ...platform.slice(0, 2),
+  // Not `States.Timeout`: for a state that waits, that is the end of its time.
+  { ErrorEquals: [functionTimeout], IntervalSeconds: 1, MaxAttempts: 1 },
+];
 
 /** Coming back to a live lease, a settle time or a `retry-after`: about two hours in all, then the run is parked. */
 const later: Retrier = {

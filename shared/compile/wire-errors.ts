@@ -38,10 +38,13 @@ export const platformErrors = [
   "Lambda.AWSLambdaException",
   "Lambda.SdkClientException",
   "Lambda.ClientExecutionTimeoutException",
-  "Lambda.TooManyRequestsException",
   "Lambda.Unknown",
   "Runtime.ExitError",
 ] as const;
 
+/** Nothing was invoked: the account's concurrency was used up. It passes, and costs nothing to wait for. */
+export const platformThrottles = ["Lambda.TooManyRequestsException"] as const;
+
 /** The invocation ran past its time. Deterministic more often than not, so the budget is one. */
-export const platformTimeouts = ["Sandbox.Timedout", "States.Timeout"] as const;
+export const functionTimeout = "Sandbox.Timedout";
+export const platformTimeouts = [functionTimeout, "States.Timeout"] as const;

@@ -15,11 +15,19 @@ const retriesOf = (agent: Parameters<typeof compileAgent>[0]) =>
   );
 
 const passing =
-  "Lambda.ServiceException Lambda.AWSLambdaException Lambda.SdkClientException Lambda.ClientExecutionTimeoutException Lambda.TooManyRequestsException Lambda.Unknown Runtime.ExitError";
+  "Lambda.ServiceException Lambda.AWSLambdaException Lambda.SdkClientException Lambda.ClientExecutionTimeoutException Lambda.Unknown Runtime.ExitError";
+const throttled = "Lambda.TooManyRequestsException";
+/** Of functions that may be repeated whatever they were at. For a state that waits, `States.Timeout` is the end of its time. */
+const ofEveryOther = [
+  [passing, 5],
+  [throttled, 35],
+  ["Sandbox.Timedout", 1],
+];
 const ofEveryLine = [
   ["surefoot.later", 130],
   ["surefoot.hand_over", 1_000],
   [passing, 5],
+  [throttled, 35],
   ["Sandbox.Timedout States.Timeout", 1],
 ];
 
@@ -44,10 +52,10 @@ describe("the one retry owner", () => {
         ["surefoot.timeout.finalize", 1],
         ...ofEveryLine,
       ],
-      "Wait for review": [[passing, 5]],
-      "Expire review": [[passing, 5]],
-      "Resolve refund+notify+verify+finalize": [[passing, 5]],
-      "Settle failure": [[passing, 5]],
+      "Wait for review": ofEveryOther,
+      "Expire review": ofEveryOther,
+      "Resolve refund+notify+verify+finalize": ofEveryOther,
+      "Settle failure": ofEveryOther,
     });
   });
 
