@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CliError } from "./cli-error.ts";
+import { signRequest } from "./sign-request.ts";
 import { readRunnerFile } from "./runner-file.ts";
 
 /** Longest an API call may take: API Gateway's own limit. */
@@ -42,13 +43,15 @@ export function apiClient(url: string): ApiClient {
   }
   const base = url.replace(/\/+$/u, "");
   const call = async (method: string, path: string, body?: unknown) => {
+    const request = await signRequest(
+      new Request(base + path, {
+        method,
+        ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      }),
+    );
     let response: Response;
     try {
-      response = await fetch(base + path, {
-        method,
-        signal: AbortSignal.timeout(requestTimeoutMs),
-        ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-      });
+      response = await fetch(request, { signal: AbortSignal.timeout(requestTimeoutMs) });
     } catch (cause) {
       throw new CliError(
         3,

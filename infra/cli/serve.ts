@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
+import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { startLocalRunner } from "../local/local-runner.ts";
 import { agentEnvironment, startRefundWorld } from "../local/refund-world.ts";
@@ -21,6 +22,7 @@ export async function serve({ port, agentModules, folder, output }: ServeOptions
   if (missing !== undefined) {
     throw new CliError(2, "no_module", `--agent names ${missing}, which is no file: pass a .ts or .js module`);
   }
+  await checkPort(port);
   makeFolder(folder);
 
   const shipped = agentModules.length === 0;
@@ -60,6 +62,16 @@ export async function serve({ port, agentModules, folder, output }: ServeOptions
   await world?.stop();
 }
 
+/** Asked before anything starts: the API listens last, and starting takes a while. */
+async function checkPort(port: number): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((free, taken) => {
+    probe.once("error", taken).listen(port, "127.0.0.1", () => probe.close(() => free()));
+  }).catch((error: unknown) => {
+    throw readable(error, port);
+  });
+}
+
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
@@ -72,9 +84,10 @@ function makeFolder(folder: string): void {
 /** A wrong agent is the caller's to mend; a taken port or folder is a try that failed. */
 function readable(error: unknown, port: number): unknown {
   if (!(error instanceof Error)) return error;
-  if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
-    return new CliError(1, "port_taken", `port ${port} is taken: choose another with --port, or 0 for a free one`);
-  }
+  const { code } = error as NodeJS.ErrnoException;
+  const another = "choose another with --port, or 0 for a free one";
+  if (code === "EADDRINUSE") return new CliError(1, "port_taken", `port ${port} is taken: ${another}`);
+  if (code === "EACCES") return new CliError(1, "port_denied", `port ${port} may not be used: ${another}`);
   const isAgents = ["BundleError", "AgentDefinitionError", "AgentModuleError"].includes(error.name);
   return isAgents ? new CliError(2, "bad_agent", inOurWords(error.message)) : error;
 }

@@ -1,0 +1,31 @@
+import { SFNClient } from "@aws-sdk/client-sfn";
+import { AwsClient } from "aws4fetch";
+import { CliError } from "./cli-error.ts";
+
+/** `abc123.execute-api.eu-west-1.amazonaws.com`: an API of the stack, which IAM authorizes. */
+const deployedApi = /^[a-z0-9]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$/u;
+
+/**
+ * Signs a request to a deployed API with the caller's AWS credentials, found where the AWS CLI finds them. Requests to anywhere else go
+ * as they are. @throws CliError 2 when there are no credentials.
+ */
+export async function signRequest(request: Request): Promise<Request> {
+  const region = deployedApi.exec(new URL(request.url).hostname)?.[1];
+  if (region === undefined) return request;
+  const client = new AwsClient({ ...(await credentials(region)), service: "execute-api", region, retries: 0 });
+  return client.sign(request);
+}
+
+async function credentials(region: string) {
+  try {
+    const { accessKeyId, secretAccessKey, sessionToken } = await new SFNClient({ region }).config.credentials();
+    return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(
+      2,
+      "no_credentials",
+      `a deployed API wants your AWS credentials, and there are none (${why}): log in as for the AWS CLI`,
+    );
+  }
+}
