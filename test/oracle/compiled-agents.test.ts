@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import refundAgent from "../../lambdas/agents/refund-agent/agent.ts";
-import { compileAgent } from "../../shared/index.ts";
-import { approvalFirstAgent, emptyWorld, routedAgent } from "../builders/agents.ts";
+import shippedAgent from "../../lambdas/agents/refund-agent/agent.ts";
+import { compileAgent, none } from "../../shared/index.ts";
+import { approvalFirstAgent, emptyWorld, refundAgent, routedAgent } from "../builders/agents.ts";
 import { useInterpreters } from "./interpreters.ts";
 import { describeWithMoto } from "./moto.ts";
 import type { Answer, Turn } from "./scripted-functions.ts";
@@ -20,7 +20,7 @@ const settled: Turn = { kind: "return", payload: { status: "FAILED" } };
 
 describeWithMoto("the shipped refund agent's states come to the same in both interpreters", (start) => {
   const both = useInterpreters(start);
-  const { definition } = compileAgent(refundAgent);
+  const { definition } = compileAgent(shippedAgent);
   const plan = "plan+order+draft+review";
   const act = "refund+notify+verify+finalize";
   const run = (script: Record<string, readonly Turn[]>, resumeAt = "plan") => {
@@ -99,10 +99,10 @@ describeWithMoto("the shipped refund agent's states come to the same in both int
 
   test.each([
     ["a node's retries", "surefoot.retryable.notify", 2],
-    ["a node's one repeat after a timeout", "surefoot.timeout.verify", 1],
+    ["the one repeat after a node's timeout", "surefoot.timeout.verify", 1],
     ["the platform's retries", "Runtime.ExitError", 5],
     ["the one repeat after a killed invocation", "Sandbox.Timedout", 1],
-  ])("when %s are spent, and the failure is settled", async (_title, error, retries) => {
+  ])("when the budget is spent of %s, and the failure is settled", async (_title, error, retries) => {
     const script = { [plan]: [exit("refund")], [act]: times(retries + 1, fail(error)), settle: [settled] };
     const outcome = await run(script);
     expect(outcome.error).toBe("surefoot.run_stopped");
@@ -121,7 +121,7 @@ describeWithMoto("the shipped refund agent's states come to the same in both int
     const refusal: Turn = { kind: "refuse", exception: "TooManyRequestsException" };
     const outcome = await run({ [plan]: [...times(3, refusal), exit("refund")], [act]: [exit("end")] });
     expect(outcome.status).toBe("SUCCEEDED");
-    expect(outcome.pauses).toEqual({ [plan]: [0.5, 1, 2] });
+    expect(outcome.pauses).toEqual({ [plan]: [1, 2, 4] });
   });
 
   test("when Lambda refuses the call for good", async () => {
@@ -163,10 +163,10 @@ describeWithMoto("the shipped refund agent's states come to the same in both int
   });
 
   test("when the wait function fails, passingly and for good", async () => {
-    const passing = [fail("Lambda.Unknown"), fail("Runtime.ExitError"), answered(yes)];
+    const passing = [fail("Lambda.Unknown"), fail("Runtime.ExitError"), fail("Sandbox.Timedout"), answered(yes)];
     const passed = await run({ [plan]: [exit("wait!")], [`ask ${plan}`]: passing, [act]: [exit("end")] });
     expect(passed.status).toBe("SUCCEEDED");
-    expect(passed.pauses).toEqual({ "Wait for review": [0.5, 1] });
+    expect(passed.pauses).toEqual({ "Wait for review": [0.5, 1, 1] });
     const broken = await run({ [plan]: [exit("wait!")], [`ask ${plan}`]: [fail("TypeError")], settle: [settled] });
     expect(broken.error).toBe("surefoot.run_stopped");
   });
@@ -216,6 +216,16 @@ describeWithMoto("small agents' states come to the same in both interpreters", (
       refund: [exit("end")],
     };
     expect((await both().agree({ definition: routed, input: input("order"), script })).status).toBe("SUCCEEDED");
+  });
+
+  test("when a write is handed out to a queue and the ledger's answer wakes the run", async () => {
+    const queued = refundAgent(world, none({ delivery: "queue" }));
+    const script = {
+      "refund+notify+verify+finalize": [fail("surefoot.handed_out.refund"), exit("end")],
+      "ask refund+notify+verify+finalize": [answered(yes)],
+    };
+    const one = { definition: compileAgent(queued).definition, input: input("refund"), script };
+    expect((await both().agree(one)).status).toBe("SUCCEEDED");
   });
 
   test("when a rejection ends the run", async () => {

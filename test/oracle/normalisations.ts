@@ -2,6 +2,8 @@ import type { HistoryEvent } from "@aws-sdk/client-sfn";
 
 /** Everything that is left out or rewritten before two histories are compared. Whatever is not in this table has to agree. */
 export const normalisations = {
+  acceleration:
+    "Neither waits for real. Ours jumps to its next timer when nothing else can happen; moto makes no pauses, passes Waits faster, and lets a Task time out when the function's script says that nothing more will come (moto_sfn.py). Which event follows which is left to each.",
   timestamp:
     "Each interpreter has its own clock. The pauses of Retry, the only times our states ask for, are compared apart.",
   pauses: "Pauses of Retry are compared in whole milliseconds, which is as fine as a timestamp.",
