@@ -19,10 +19,10 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
   settle: { runs: { actions: ["GetItem", "Query", "UpdateItem"] } },
   // Points the workflow at a new run and writes it. Its input may be large.
   start: { runs: { actions: ["GetItem", "PutItem"] }, payloads: ["put"] },
-  // Looks, and changes nothing.
+  // Looks, and changes nothing. An operation is an item of its own: the ledger is queried by its indexes only.
   read: {
     runs: { actions: ["GetItem", "Query"], indexes: true },
-    ledger: { actions: ["GetItem", "Query"], indexes: true },
+    ledger: { actions: ["GetItem"], indexes: true },
     payloads: ["get"],
   },
   // Reads one waiter, writes its answer, closes it.
@@ -30,22 +30,22 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
     runs: { actions: ["GetItem", "PutItem", "UpdateItem"] },
     payloads: ["get", "put"],
   },
-  // Writes a person's word, closes the waiter, moves a run to a new execution or to its end.
+  // Writes a person's word, closes the waiter, moves a run to a new execution or to its end, grants a run's operations new attempts.
   control: {
     runs: { actions: ["GetItem", "Query", "UpdateItem"] },
-    ledger: { actions: ["GetItem", "PutItem", "Query"], indexes: true },
+    ledger: { actions: ["GetItem", "PutItem"], indexes: true },
     payloads: ["get", "put"],
   },
-  // Reads what is open, and repairs: an expiry is a step, a wake-up closes a waiter. Operations are looked into by their own functions.
+  // Reads what is open, and repairs: an expiry is a step, a wake-up closes a waiter, where it stopped is an item of the run log's table.
+  // Operations are looked into by their own functions, which write the ledger.
   sweep: {
     runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"], indexes: true },
-    ledger: { actions: ["GetItem", "Query"], indexes: true },
+    ledger: { actions: ["GetItem"], indexes: true },
     payloads: ["get", "put"],
   },
-  // Hands a message to the operation's own function, then wakes the run.
+  // Hands a message to the operation's own function, then wakes the run or parks it. What is sent it never sees.
   deliver: {
     runs: { actions: ["GetItem", "Query", "UpdateItem"] },
     ledger: { actions: ["GetItem"] },
-    payloads: ["get"],
   },
 };
