@@ -19,8 +19,11 @@ export class AgentAlarms extends Construct {
 
   constructor(scope: Construct, id: string, { agents, deadLetters, sweep }: AgentAlarmsProps) {
     super(scope, id);
-    const anyOf = (name: MetricName) =>
-      agents.map((agent) => this.#atLeastOne(`${agent}-${name}`, metricOf(name, agent), metricMeanings[name]));
+    const anyOf = (name: keyof typeof nextMoves) =>
+      agents.map((agent) => {
+        const description = `${agent}: ${metricMeanings[name]} ${nextMoves[name]}`;
+        return this.#atLeastOne(`${agent}-${name}`, metricOf(name, agent), description);
+      });
     this.alarms = [
       ...anyOf("side_effect_unknown_total"),
       ...anyOf("side_effect_duplicate_detected_total"),
@@ -63,6 +66,14 @@ export class AgentAlarms extends Construct {
 }
 
 const period = Duration.minutes(5);
+
+/** What whoever is woken does first. */
+const nextMoves = {
+  side_effect_unknown_total: "surefoot operations --status UNKNOWN lists them, surefoot resolve settles one.",
+  side_effect_duplicate_detected_total:
+    'The step function\'s log names the operation at "a second, different success": compare both references on the other side.',
+  waiter_overdue_total: "surefoot runs shows where its run went; nothing was sent on an approval that expired.",
+} as const satisfies Partial<Record<MetricName, string>>;
 
 /** The total over an agent's nodes, as `powertools-metrics.ts` emits it beside the one per node. */
 const metricOf = (name: MetricName, agent: string): Metric =>
