@@ -24,15 +24,18 @@ describe("the bundles of the shipped stack", () => {
       const functions = ofType(resourcesOf(bundled), "AWS::Lambda::Function");
       const folder = stageOf(bundled).outdir;
       expect(functions.map(({ path }) => path).sort()).toEqual([
+        "Control/Function",
         "Decide/Function",
+        "Deliver/Function",
         "Read/Function",
         "Settle/Function",
         "Start/Function",
+        "Sweep/Function",
         "Wait/Function",
         "refund-agent/Step/Function",
       ]);
       const keys = functions.map(({ Properties }) => String(Properties.Code.S3Key).replace(".zip", ""));
-      expect(new Set(keys).size).toBe(6);
+      expect(new Set(keys).size).toBe(9);
       for (const key of keys) {
         const asset = join(folder, `asset.${key}`);
         expect(readdirSync(asset).sort()).toEqual(["index.mjs", "index.mjs.map"]);
@@ -79,12 +82,15 @@ describe("two stages in one account", () => {
 /** Names that CloudFormation would otherwise make up, of the types whose names are one per account and region. */
 function physicalNames(template: ReadonlyMap<string, Resource>): readonly string[] {
   const nameOf: Readonly<Record<string, string>> = {
+    "AWS::CloudWatch::Alarm": "AlarmName",
     "AWS::DynamoDB::Table": "TableName",
+    "AWS::Events::Rule": "Name",
     "AWS::IAM::Role": "RoleName",
     "AWS::KMS::Alias": "AliasName",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::S3::Bucket": "BucketName",
+    "AWS::SQS::Queue": "QueueName",
     "AWS::StepFunctions::StateMachine": "StateMachineName",
   };
   return [...template.values()].flatMap(({ Type, Properties }) => {
@@ -138,12 +144,20 @@ describe("the functions", () => {
     );
     const store = ["SUREFOOT_LEDGER_TABLE", "SUREFOOT_PAYLOADS_BUCKET", "SUREFOOT_RUNS_TABLE"];
     expect(told).toEqual({
-      "refund-agent/Step/Function": ["SUREFOOT_AGENT", ...store],
+      "refund-agent/Step/Function": ["SUREFOOT_AGENT", "SUREFOOT_DELIVERY_QUEUE_URL", ...store],
       "Wait/Function": store,
       "Settle/Function": store,
       "Start/Function": [...store, "SUREFOOT_STATE_MACHINES"],
       "Read/Function": ["SUREFOOT_AGENT_NAMES", ...store],
       "Decide/Function": store,
+      "Control/Function": store,
+      "Sweep/Function": ["SUREFOOT_DELIVERY_QUEUE_URL", ...store],
+      "Deliver/Function": [
+        "SUREFOOT_LEDGER_TABLE",
+        "SUREFOOT_PAYLOADS_BUCKET",
+        "SUREFOOT_RECEIVES_MAX",
+        "SUREFOOT_RUNS_TABLE",
+      ],
     });
   });
 
@@ -161,12 +175,12 @@ describe("the functions", () => {
       ({ Properties }) => Properties.MaximumRetryAttempts,
     );
     expect(new Set(attempts)).toEqual(new Set([0]));
-    expect(attempts.length).toBeGreaterThanOrEqual(6);
+    expect(attempts.length).toBeGreaterThanOrEqual(9);
   });
 
   it("log into groups that forget after three months", () => {
     const groups = ofType(resources, "AWS::Logs::LogGroup");
-    expect(groups).toHaveLength(8);
+    expect(groups).toHaveLength(11);
     expect(new Set(groups.map(({ Properties }) => Properties.RetentionInDays))).toEqual(new Set([90]));
   });
 });
