@@ -59,7 +59,7 @@ async function deliver(body: string, last: boolean, ports: DeliverPorts): Promis
     (error: unknown) => error,
   );
   const after = (await ports.ledger.read(entry.operation_id)) ?? entry;
-  if (!isAwaited({ kind: "delivery" }, after.status)) {
+  if (!isAwaited({ kind: "delivery" }, after.status) || isForTheRun(failure)) {
     await wakeRunOf(after, ports);
     return true;
   }
@@ -72,6 +72,10 @@ async function deliver(body: string, last: boolean, ports: DeliverPorts): Promis
   if (last) await park(after, failure, ports);
   return false;
 }
+
+/** A check failed before anything was sent: the run meets the same one when it is back, and knows the way from there. */
+const isForTheRun = (failure: unknown): boolean =>
+  isFault(failure) && ["SentBack", "OperationConflict"].includes(String(failure.facts["error_type"]));
 
 /** Its last chance came to nothing: the run stops waiting, and says why. */
 async function park(entry: LedgerEntry, failure: unknown, ports: DeliverPorts): Promise<void> {

@@ -1,9 +1,9 @@
-import { type Agent, approvalsOf } from "../agent/agent.ts";
-import { ApprovalOutcome } from "../approval/approval.ts";
+import type { Agent } from "../agent/agent.ts";
 import { BadRequest } from "../faults/faults.ts";
 import { writeNodeOf } from "../operation/find-operation.ts";
 import { runOperation } from "../operation/run-operation.ts";
 import { foldState } from "./fold-state.ts";
+import { guardsOfWrite } from "./guards-of-write.ts";
 import type { NodePorts } from "./ports.ts";
 import type { OperationEntry } from "./reconcile-operation.ts";
 
@@ -20,19 +20,13 @@ export async function deliverOperation(agent: Agent, entry: OperationEntry, port
   const { node, position } = writeNodeOf(agent, found);
   const before = history.steps.filter((step) => step.position < position);
   const { state } = await foldState(history.run, before, ports.payloads);
-  const guards = approvalsOf(agent, node.name);
-  const approvals = guards.flatMap((guard) => {
-    const outcome = ApprovalOutcome.safeParse(state[guard.name]);
-    return outcome.success ? [{ node: guard.name, outcome: outcome.data }] : [];
-  });
   await runOperation(
     {
       run: history.run,
       node,
       position,
       state,
-      approvals,
-      guarded: guards.length > 0,
+      ...guardsOfWrite(agent, node, state),
       killedAtMs: entry.killedAtMs,
       dispatcher: "worker",
       functionArn: entry.functionArn,

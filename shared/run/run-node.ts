@@ -1,6 +1,6 @@
 import { type Agent, approvalsOf } from "../agent/agent.ts";
 import type { ComputeNode, ModelNode, ReadNode, RouteNode, State, WriteNode } from "../agent/node.ts";
-import { ApprovalOutcome, type Rejection } from "../approval/approval.ts";
+import type { Rejection } from "../approval/approval.ts";
 import { commitMarginMs } from "../compile/node-time.ts";
 import { classifyError } from "../faults/classify.ts";
 import { Fault } from "../faults/fault.ts";
@@ -11,6 +11,7 @@ import { runOperation } from "../operation/run-operation.ts";
 import { packValue } from "../payloads/claim-check.ts";
 import type { Position } from "../runlog/position.ts";
 import type { RunRecord } from "../runlog/run-record.ts";
+import { guardsOfWrite } from "./guards-of-write.ts";
 import { parseOutput, userCode } from "./user-code.ts";
 import type { NodePorts } from "./ports.ts";
 import type { NodeResult } from "./step-of.ts";
@@ -126,10 +127,6 @@ function valueOf<T>(end: CallEnd<T>, what: string, classify: ReadNode["tool"]["c
 
 async function write(node: WriteNode, at: NodeRun, ports: NodePorts): Promise<NodeResult> {
   const guards = approvalsOf(at.agent, node.name);
-  const approvals = guards.flatMap((guard) => {
-    const outcome = ApprovalOutcome.safeParse(at.state[guard.name]);
-    return outcome.success ? [{ node: guard.name, outcome: outcome.data }] : [];
-  });
   try {
     const result = await runOperation(
       {
@@ -137,8 +134,7 @@ async function write(node: WriteNode, at: NodeRun, ports: NodePorts): Promise<No
         node,
         position: at.position,
         state: at.state,
-        approvals,
-        guarded: guards.length > 0,
+        ...guardsOfWrite(at.agent, node, at.state),
         killedAtMs: at.killedAtMs,
         dispatcher: "run",
         functionArn: at.functionArn,
