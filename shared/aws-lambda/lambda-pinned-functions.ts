@@ -5,14 +5,26 @@ import type { PinnedFunctions } from "../sweep/sweep-ports.ts";
 
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
 
+/**
+ * How long the sweep waits for one operation, below the time that it keeps back. A function that takes longer goes on by itself, and the
+ * next sweep finds what it wrote: one slow tool does not starve everything behind it.
+ */
+const reconcileWaitMs = 20_000;
+
 /** The run's own function version, invoked and waited for. */
 export function lambdaPinnedFunctions(client: LambdaClient): PinnedFunctions {
-  const invoke = async (functionArn: string, action: "reconcile" | "deliver", operationId: string): Promise<void> => {
+  const invoke = async (
+    functionArn: string,
+    action: "reconcile" | "deliver",
+    operationId: string,
+    signal?: AbortSignal,
+  ): Promise<void> => {
     const answer = await client.send(
       new InvokeCommand({
         FunctionName: functionArn,
         Payload: Buffer.from(JSON.stringify({ action, operation_id: operationId })),
       }),
+      signal && { abortSignal: signal },
     );
     if (answer.FunctionError === undefined) return;
     const failure = Failure.safeParse(JSON.parse(Buffer.from(answer.Payload ?? []).toString("utf8") || "{}")).data;
@@ -24,7 +36,12 @@ export function lambdaPinnedFunctions(client: LambdaClient): PinnedFunctions {
     );
   };
   return {
-    reconcile: (functionArn, operationId) => invoke(functionArn, "reconcile", operationId),
+    async reconcile(functionArn, operationId) {
+      const signal = AbortSignal.timeout(reconcileWaitMs);
+      await invoke(functionArn, "reconcile", operationId, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    },
     deliver: (functionArn, operationId) => invoke(functionArn, "deliver", operationId),
   };
 }
