@@ -52,6 +52,7 @@ export function describeWithMoto(title: string, suite: (start: (options: MotoOpt
   describe(title, () => {
     test("an interpreter that was not written here is installed", (context) => {
       if (process.env["CI"] === "true") throw new Error(why);
+      console.warn(`Skipped: ${why}`); // the reporter shows no reason of its own
       context.skip(why);
     });
   });
