@@ -1,6 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
-import { BadRequest } from "../faults/faults.ts";
-import type { OperationStatus } from "../ledger/ledger-entry.ts";
+import { isFault } from "../faults/fault.ts";
+import { BadRequest, ComeBackLater } from "../faults/faults.ts";
+import type { LedgerEntry, OperationStatus } from "../ledger/ledger-entry.ts";
 import { decideRecovery } from "../operation/decide-recovery.ts";
 import { writeNodeOf } from "../operation/find-operation.ts";
 import { commit } from "../operation/phases/commit.ts";
@@ -17,7 +18,7 @@ export interface OperationEntry {
 /**
  * Looks into one operation without its run: the sweep calls this on the version that made it. A lapsed attempt is replayed, looked up or
  * marked UNKNOWN, as its tool declares; an UNKNOWN one becomes SUCCEEDED where a lookup finds it, and is otherwise left to a person.
- * @returns the status it has now. @throws what the operation says should happen next; the ledger has it too.
+ * @returns the status it has now, whatever came of the look: nobody waits for its failure here. @throws what kept it from looking.
  */
 export async function reconcileOperation(
   agent: Agent,
@@ -45,8 +46,21 @@ export async function reconcileOperation(
   if (decision.kind === "unknown") return (await lookForLateSuccess(call, found, operationPorts)).status;
   if (decision.kind !== "reconcile") return found.status;
 
-  const next = await reconcile(call, decision.entry, operationPorts);
-  if (next.kind === "moved") return next.entry.status;
-  const outcome = await execute(call, next.claim, operationPorts);
-  return (await commit(call, next.claim, outcome, operationPorts)).status;
+  try {
+    const next = await reconcile(call, decision.entry, operationPorts);
+    if (next.kind === "moved") return next.entry.status;
+    const outcome = await execute(call, next.claim, operationPorts);
+    return (await commit(call, next.claim, outcome, operationPorts)).status;
+  } catch (error) {
+    return statusAfter(found, error, ports);
+  }
+}
+
+/** What the operation says should happen next is for its run to hear. A look that left no trace, though, is one that failed. */
+async function statusAfter(found: LedgerEntry, error: unknown, { ledger }: NodePorts): Promise<OperationStatus> {
+  if (!isFault(error)) throw error;
+  const now = await ledger.read(found.operation_id);
+  const settling = error instanceof ComeBackLater;
+  if (!now || (now.version === found.version && !settling)) throw error;
+  return now.status;
 }
