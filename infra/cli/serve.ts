@@ -5,8 +5,11 @@ import { startLocalRunner } from "../local/local-runner.ts";
 import { agentEnvironment, startRefundWorld } from "../local/refund-world.ts";
 import { CliError } from "./cli-error.ts";
 import type { Output } from "./output.ts";
-import { removeRunnerFile, writeRunnerFile } from "./runner-file.ts";
+import { readRunnerFile, removeRunnerFile, type RunnerFile, writeRunnerFile } from "./runner-file.ts";
 import { refundAgentModule } from "./shipped-agent.ts";
+
+/** A runner on this machine that says nothing for this long is none. */
+const answerMsMax = 2_000;
 
 export interface ServeOptions {
   readonly port: number;
@@ -23,7 +26,7 @@ export async function serve({ port, agentModules, folder, output }: ServeOptions
     throw new CliError(2, "no_module", `--agent names ${missing}, which is no file: pass a .ts or .js module`);
   }
   await checkPort(port);
-  makeFolder(folder);
+  await checkFolder(folder);
 
   const shipped = agentModules.length === 0;
   output.progress(`starting in ${folder} …`);
@@ -72,12 +75,32 @@ async function checkPort(port: number): Promise<void> {
   });
 }
 
-function makeFolder(folder: string): void {
+/** Also asked first: the servers beside the agent must not open the files of a runner that lives. */
+async function checkFolder(folder: string): Promise<void> {
+  const other = readRunnerFile(folder);
+  if (other && (await isServing(other))) {
+    throw new CliError(
+      1,
+      "folder_in_use",
+      `${folder} is in use by the runner at ${other.url} (process ${other.pid}): use that one, stop it, or choose another --folder`,
+    );
+  }
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CliError(2, "bad_folder", `--folder ${folder} cannot be used (${why}): choose another`);
+  }
+}
+
+/** Both, since a killed runner's process id and port may each belong to somebody else by now. */
+async function isServing({ url, pid }: RunnerFile): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+    await fetch(url, { signal: AbortSignal.timeout(answerMsMax) });
+    return true;
+  } catch {
+    return false;
   }
 }
 

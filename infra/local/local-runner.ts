@@ -101,6 +101,8 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
     const service = new StepFunctionsService({ invokeLambda: (name, payload) => pool.invoke(name, payload) });
     const engine = await startStepFunctionsEndpoint(service);
     stops.push(() => engine.close());
+    // Else the timer of a run that waits for a person keeps the stopped runner's process alive for days.
+    stops.push(async () => service.close());
 
     const functionsEndpoint = await startLambdaEndpoint({ invoke: (name, payload) => pool.invoke(name, payload) });
     stops.push(() => functionsEndpoint.stop());
