@@ -1,6 +1,6 @@
 import type { Clock } from "../../shared/ports/clock.ts";
 
-/* eslint-disable no-restricted-syntax, no-restricted-globals, no-restricted-properties -- the one place where real time enters */
+/* eslint-disable no-restricted-syntax -- the one place where real time enters */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   after(ms, run) {

@@ -1,5 +1,6 @@
 /** Made by `infra/bundle-lambda.ts`: the agents that a bundle carries. */
 declare module "surefoot:agents" {
-  const agents: readonly import("../../shared/agent/agent.ts").Agent[];
+  import type { Agent } from "../../shared/agent/agent.ts";
+  const agents: readonly Agent[];
   export default agents;
 }

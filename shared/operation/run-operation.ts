@@ -48,5 +48,5 @@ async function recordedResult(call: OperationCall, entry: LedgerEntry, ports: Op
   if (make === undefined || entry.external_ref === undefined) {
     throw new RecordCorrupt(`operation ${entry.operation_id}`, "it succeeded without a result");
   }
-  return make(entry.external_ref, (await unpackValue(ports.payloads, entry.request)) as never);
+  return make(entry.external_ref, await unpackValue(ports.payloads, entry.request));
 }

@@ -4,8 +4,6 @@ import { Fault, isFault } from "../faults/fault.ts";
 import { ComeBackLater, HandedOut, OperationUnknown, ReplayContractError, StaleExecution } from "../faults/faults.ts";
 import { WireFault } from "../faults/wire-fault.ts";
 import { isoTime } from "../ports/clock.ts";
-import type { Position } from "../runlog/position.ts";
-import type { RunRecord } from "../runlog/run-record.ts";
 import type { RunPorts } from "./ports.ts";
 import { type NodePlace, waitForLedger } from "./wait-for-ledger.ts";
 
