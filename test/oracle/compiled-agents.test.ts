@@ -121,7 +121,7 @@ describeWithMoto("the shipped refund agent's states come to the same in both int
     const refusal: Turn = { kind: "refuse", exception: "TooManyRequestsException" };
     const outcome = await run({ [plan]: [...times(3, refusal), exit("refund")], [act]: [exit("end")] });
     expect(outcome.status).toBe("SUCCEEDED");
-    expect(outcome.pauses).toEqual({ [plan]: [2, 4, 8] });
+    expect(outcome.pauses).toEqual({ [plan]: [1, 2, 4] });
   });
 
   test("when Lambda refuses the call for good", async () => {
