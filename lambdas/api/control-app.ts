@@ -5,6 +5,8 @@ import type { LedgerStore } from "../../shared/ledger/ledger-store.ts";
 import { cancelRun } from "../../shared/run/cancel-run.ts";
 import { type ResolvePorts, resolveOperation } from "../../shared/run/resolve-operation.ts";
 import { resumeRun } from "../../shared/run/resume-run.ts";
+import { isOpen } from "../../shared/runlog/run-record.ts";
+import { checkRunId, unknownRun } from "./find-runs.ts";
 import { checkRequest } from "./check-request.ts";
 import { callerOf } from "./caller.ts";
 import { jsonBody, refuseInOneShape } from "./problem.ts";
@@ -51,10 +53,12 @@ export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: L
   });
 
   app.post("/runs/:run_id/resume", async (c) => {
-    const runId = decodeURIComponent(c.req.param("run_id"));
+    const runId = checkRunId(c.req.param("run_id"));
     const { by } = callerOf(c, checkRequest(RunBody, await jsonBody(c), unchanged).by);
     const run = await ports.log.readRun(runId);
-    if (!run) throw new BadRequest("unknown_run", `there is no run "${runId}": surefoot runs lists them`, 404);
+    if (!run) throw unknownRun(runId);
+    if (!isOpen(run.status))
+      throw new BadRequest("not_resumable", `run ${runId} has ended: ${run.status}. Nothing was started`, 409);
     // Whoever resumes has mended the cause: what did not happen gets its attempts again.
     for (const entry of await ports.ledgerStore.listByRun(runId)) {
       if (entry.status === "FAILED_RETRYABLE") await ports.ledger.grant(entry);
@@ -66,7 +70,7 @@ export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: L
   });
 
   app.post("/runs/:run_id/cancel", async (c) => {
-    const runId = decodeURIComponent(c.req.param("run_id"));
+    const runId = checkRunId(c.req.param("run_id"));
     const { by } = callerOf(c, checkRequest(RunBody, await jsonBody(c), unchanged).by);
     const { run, changed } = await cancelRun(runId, by, ports);
     return c.json({ run_id: runId, status: run.status, changed });

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { wireError } from "../../shared/compile/wire-errors.ts";
-import { isFault } from "../../shared/faults/fault.ts";
+import { Fault, isFault } from "../../shared/faults/fault.ts";
 import type { LedgerEntry } from "../../shared/ledger/ledger-entry.ts";
 import { isoTime } from "../../shared/ports/clock.ts";
 import { wakeRunOf } from "../../shared/run/resolve-operation.ts";
 import { nodeAt, Position } from "../../shared/runlog/position.ts";
+import { isOpen } from "../../shared/runlog/run-record.ts";
 import type { SweepPorts } from "../../shared/sweep/sweep-ports.ts";
 import { isAwaited } from "../../shared/waiter/waiter.ts";
 
@@ -50,17 +51,26 @@ export const createDeliverHandler =
 async function deliver(body: string, last: boolean, ports: DeliverPorts): Promise<boolean> {
   const message = Message.safeParse(jsonOf(body));
   const entry = message.success ? await ports.ledger.read(message.data.operation_id) : undefined;
-  if (!entry || entry.function_arn === undefined) {
+  if (!entry) {
     ports.logger.error("a message names no operation that can be delivered", { receives_left: last ? 0 : 1 });
     return false;
   }
-  const failure = await ports.functions.deliver(entry.function_arn, entry.operation_id).then(
+  const failure = await deliverBy(entry, ports).then(
     () => undefined,
     (error: unknown) => error,
   );
   const after = (await ports.ledger.read(entry.operation_id)) ?? entry;
   if (!isAwaited({ kind: "delivery" }, after.status) || isForTheRun(failure)) {
     await wakeRunOf(after, ports);
+    return true;
+  }
+  const run = await ports.log.readRun(entry.run_id);
+  if (after.status === "PENDING" && (!run || !isOpen(run.status))) {
+    // Cancelled on the way: nothing was sent, and nobody waits. No reason to wake somebody over the dead letter queue.
+    ports.logger.info("not delivered, its run has ended", {
+      run_id: entry.run_id,
+      operation_id: entry.operation_id,
+    });
     return true;
   }
   ports.logger.warn("not delivered", {
@@ -76,6 +86,11 @@ async function deliver(body: string, last: boolean, ports: DeliverPorts): Promis
 /** A check failed before anything was sent: the run meets the same one when it is back, and knows the way from there. */
 const isForTheRun = (failure: unknown): boolean =>
   isFault(failure) && ["SentBack", "OperationConflict"].includes(String(failure.facts["error_type"]));
+
+async function deliverBy({ function_arn, operation_id }: LedgerEntry, ports: DeliverPorts): Promise<void> {
+  if (function_arn !== undefined) return ports.functions.deliver(function_arn, operation_id);
+  throw new Fault("function_unnamed", "final", `operation ${operation_id} names no function that could deliver it`);
+}
 
 /** Its last chance came to nothing: the run stops waiting, and says why. */
 async function park(entry: LedgerEntry, failure: unknown, ports: DeliverPorts): Promise<void> {
@@ -93,9 +108,9 @@ async function park(entry: LedgerEntry, failure: unknown, ports: DeliverPorts): 
     updated_at: isoTime(ports.clock.nowMs()),
   });
   const waiter = await ports.log.readWaiter(entry.run_id, position);
-  if (!waiter) return;
+  if (waiter?.kind !== "delivery" || waiter.status !== "OPEN") return;
   if (waiter.task_token !== undefined) await ports.waker.fail(waiter.task_token, wireError.undeliverable);
-  await ports.log.closeWaiter(entry.run_id, position, isoTime(ports.clock.nowMs()));
+  await ports.log.closeWaiter(waiter, isoTime(ports.clock.nowMs()));
 }
 
 function jsonOf(text: string): unknown {

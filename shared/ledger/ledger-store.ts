@@ -24,6 +24,10 @@ export interface LedgerStore {
   listByRun(runId: string): Promise<readonly LedgerEntry[]>;
   /** Entries that are not settled, oldest change first. Eventually consistent. */
   listOpen(status: OperationStatus): Promise<readonly LedgerEntry[]>;
-  /** A page of them, from where `after` stopped. */
-  pageOpen(status: OperationStatus, limit: number, after?: OpenCursor): Promise<OpenPage<LedgerEntry>>;
+  /** A page of their ids, from where `after` stopped. */
+  pageOpen(
+    status: OperationStatus,
+    limit: number,
+    after?: OpenCursor,
+  ): Promise<OpenPage<{ readonly operation_id: string }>>;
 }

@@ -71,7 +71,7 @@ export async function wakeAnswered(
   // Nobody has registered yet: who does reads the step after leaving its token.
   if (waiter?.task_token === undefined) return "waiting";
   const wake = await wakeWith(waiter.task_token, outcome.outcome, waker);
-  await log.closeWaiter(run_id, position, isoTime(clock.nowMs()));
+  await log.closeWaiter(waiter, isoTime(clock.nowMs()));
   return wake;
 }
 

@@ -26,7 +26,11 @@ export async function cancelRun(
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const run = await ports.log.readRun(runId);
     if (!run) throw new BadRequest("unknown_run", `there is no run "${runId}": surefoot runs lists them`, 404);
-    if (run.status === "CANCELLED") return { run, changed: false };
+    if (run.status === "CANCELLED") {
+      // Whoever cancelled it may have died before the waiters were told.
+      await sendWaitersHome(runId, ports);
+      return { run, changed: false };
+    }
     if (!isOpen(run.status))
       throw new BadRequest("run_ended", `run ${runId} has ended: ${run.status}. Nothing was changed`, 409);
     const outcome = "cancelled";
@@ -45,6 +49,6 @@ async function sendWaitersHome(runId: string, ports: RunPorts & { readonly waker
   for (const waiter of history?.waiters ?? []) {
     if (waiter.status !== "OPEN") continue;
     if (waiter.task_token !== undefined) await ports.waker.fail(waiter.task_token, wireError.stale);
-    await ports.log.closeWaiter(runId, waiter.position, isoTime(ports.clock.nowMs()));
+    await ports.log.closeWaiter(waiter, isoTime(ports.clock.nowMs()));
   }
 }

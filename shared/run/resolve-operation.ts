@@ -5,6 +5,8 @@ import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import { packValue, unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { Executions, Waker, WakeResult } from "../ports/executions.ts";
+import type { RunHistory } from "../runlog/run-log.ts";
+import { isOpen } from "../runlog/run-record.ts";
 import { ResolutionSubject } from "../waiter/resolution-subject.ts";
 import type { Waiter } from "../waiter/waiter.ts";
 import type { RunPorts } from "./ports.ts";
@@ -46,12 +48,11 @@ export async function resolveOperation(request: ResolveRequest, ports: ResolvePo
     );
   }
   if (saidBefore(found, request)) return { entry: found, changed: false, wake: await wakeRunOf(found, ports) };
-  refuseSettled(found, request);
 
   const history = await ports.log.read(found.run_id);
-  const waiter = history?.waiters.findLast(
-    (candidate) => candidate.operation_id === found.operation_id && candidate.kind !== "approval",
-  );
+  const waiter = waiterOf(history, found);
+  refuseSettled(found, request);
+  refuseEarly(found, history, waiter, request);
   const result = await resultOf(found, waiter, request, ports);
   const write = await ports.ledger.resolve(found, {
     outcome: request.outcome,
@@ -60,7 +61,12 @@ export async function resolveOperation(request: ResolveRequest, ports: ResolvePo
     externalRef: request.externalRef,
     result: result === undefined ? undefined : await packValue(ports.payloads, found.run_id, result),
   });
-  if (!write.held) refuseSettled(write.entry, request, "somebody else was first: ");
+  if (!write.held) {
+    // Two clicks at once by the same person are one word.
+    if (saidBefore(write.entry, request))
+      return { entry: write.entry, changed: false, wake: await wakeRunOf(write.entry, ports) };
+    refuseSettled(write.entry, request, "somebody else was first: ");
+  }
   ports.logger.info("operation resolved", {
     run_id: found.run_id,
     workflow_id: found.workflow_id,
@@ -73,27 +79,41 @@ export async function resolveOperation(request: ResolveRequest, ports: ResolvePo
 /** Tells the waiter of an operation that the ledger has moved. Repeating it is harmless: a token is good once. */
 export async function wakeRunOf(entry: LedgerEntry, ports: ResolvePorts): Promise<Resolved["wake"]> {
   const history = await ports.log.read(entry.run_id);
-  const waiter = history?.waiters.findLast(
-    (candidate) => candidate.operation_id === entry.operation_id && candidate.kind !== "approval",
-  );
+  const waiter = waiterOf(history, entry);
   if (!history || !waiter) return "not_waiting";
-  if (waiter.status === "ANSWERED") return "told_before";
-  const wake = waiter.task_token === undefined ? "gone" : await ports.waker.succeed(waiter.task_token);
-  // Only now: whoever dies before this leaves it open, and the sweep tells it again.
-  await ports.log.closeWaiter(waiter.run_id, waiter.position, isoTime(ports.clock.nowMs()));
-  if (wake === "woken" || history.run.status !== "PARKED") return wake;
+  const { run } = history;
+  if (waiter.status === "ANSWERED") {
+    // It gave up waiting for this operation, and a person was to look at it: now there is an answer.
+    const parkedHere = run.status === "PARKED" && run.failure?.position === waiter.position;
+    if (!parkedHere) return "told_before";
+  } else {
+    const wake = waiter.task_token === undefined ? "gone" : await ports.waker.succeed(waiter.task_token);
+    // Only now: whoever dies before this leaves it open, and the sweep tells it again.
+    const closed = await ports.log.closeWaiter(waiter, isoTime(ports.clock.nowMs()));
+    if (wake === "woken") return wake;
+    if (!closed) return "told_before";
+    if (run.status !== "PARKED") return wake;
+  }
   // The execution that waited is gone: the run goes on in a new one.
   return (await resumeRun(entry.run_id, ports)).resumed ? "resumed" : "gone";
 }
 
+/** The newest waiter that the ledger's word on this operation answers. */
+const waiterOf = (history: RunHistory | undefined, { operation_id }: LedgerEntry): Waiter | undefined =>
+  history?.waiters.findLast((candidate) => candidate.operation_id === operation_id && candidate.kind !== "approval");
+
 const statusOf = { succeeded: "SUCCEEDED", failed: "FAILED_FINAL", retry: "FAILED_RETRYABLE" } as const;
 
+/** In doubt again it is another question, whoever answered the last one. */
 const saidBefore = (entry: LedgerEntry, { outcome, by }: ResolveRequest): boolean =>
-  entry.resolution?.by === by && entry.resolution.outcome === statusOf[outcome];
+  !takesAWord(entry) && entry.resolution?.by === by && entry.resolution.outcome === statusOf[outcome];
 
 /** Only what is in doubt, or what is a person's to do, takes a person's word. */
+const takesAWord = ({ status, delivery }: LedgerEntry): boolean =>
+  status === "UNKNOWN" || (status === "PENDING" && delivery === "human");
+
 function refuseSettled(entry: LedgerEntry, { expectedVersion }: ResolveRequest, prefix = ""): void {
-  const open = entry.status === "UNKNOWN" || (entry.status === "PENDING" && entry.delivery === "human");
+  const open = takesAWord(entry);
   const facts = { operation_id: entry.operation_id, status: entry.status, version: entry.version };
   if (!open || prefix !== "") {
     const who = entry.resolution === undefined ? "" : `, by ${entry.resolution.by} at ${entry.resolution.at}`;
@@ -114,6 +134,31 @@ function refuseSettled(entry: LedgerEntry, { expectedVersion }: ResolveRequest, 
   }
 }
 
+/** Some words come before their time: nobody has asked for them yet, or nothing was tried that could be tried again. */
+function refuseEarly(
+  { operation_id, run_id, status, version }: LedgerEntry,
+  history: RunHistory | undefined,
+  waiter: Waiter | undefined,
+  { outcome }: ResolveRequest,
+): void {
+  const facts = { operation_id, status, version };
+  if (status === "PENDING" && outcome === "retry") {
+    throw new BadRequest(
+      "nothing_to_retry",
+      `operation ${operation_id} is a person's to do: say succeeded, or failed. Nothing was changed`,
+    );
+  }
+  // Its request may still wait for an approval, and only the waiter knows what the tool would have answered.
+  const asked = waiter !== undefined || history === undefined || !isOpen(history.run.status);
+  if (asked || (status === "UNKNOWN" && outcome !== "succeeded")) return;
+  throw new BadRequest(
+    "not_asked",
+    `run ${run_id} has not come to wait for operation ${operation_id} yet: the sweep takes it up, or surefoot resume ${run_id}; then say it again. Nothing was changed`,
+    409,
+    facts,
+  );
+}
+
 /** What the tool would have answered. Checked here, since the run could not go on with anything else. */
 async function resultOf(
   entry: LedgerEntry,
@@ -123,7 +168,14 @@ async function resultOf(
 ): Promise<unknown> {
   if (outcome !== "succeeded") return undefined;
   const parsed = waiter && ResolutionSubject.safeParse(await unpackValue(ports.payloads, waiter.subject));
-  if (!parsed?.success) return result;
+  if (!parsed?.success) {
+    // Its run has ended: nobody goes on with a result, but people read what it came to.
+    if (result !== undefined || externalRef !== undefined) return result;
+    throw new BadRequest(
+      "result_missing",
+      `say what ${entry.action_name} came to: \`external_ref\` is missing. Nothing was changed`,
+    );
+  }
   const subject = parsed.data;
   if (result === undefined) {
     if (subject.reference_suffices && externalRef !== undefined) return undefined;

@@ -51,7 +51,10 @@ export async function registerWait(entry: WaitEntry, taskToken: string, ports: W
     if (step) await wakeAnswered(waiter, ApprovalOutcome.parse(await unpackValue(ports.payloads, step.output)), ports);
   } else {
     const entry = await ports.ledger.read(waiter.operation_id ?? "");
-    if (!entry || !isAwaited(waiter, entry.status)) await ports.waker.succeed(taskToken);
+    if (!entry || !isAwaited(waiter, entry.status)) {
+      await ports.waker.succeed(taskToken);
+      await ports.log.closeWaiter({ ...waiter, task_token: taskToken }, isoTime(ports.clock.nowMs()));
+    }
   }
   ports.logger.info("run waits", {
     run_id: run.run_id,

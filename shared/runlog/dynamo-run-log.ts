@@ -1,4 +1,9 @@
-import { type DynamoDBDocumentClient, type PutCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  type DynamoDBDocumentClient,
+  type PutCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from "@aws-sdk/lib-dynamodb";
 import {
   getItem,
   type Item,
@@ -65,6 +70,16 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
       throw new Fault("record_vanished", "retryable", `${item} of run ${record.run_id} was refused and then not found`);
     return { written: false, record: parse(put.item) };
   }
+
+  /** @returns false where the condition refuses it. */
+  const updateIf = (update: Omit<UpdateCommandInput, "TableName">): Promise<boolean> =>
+    client.send(new UpdateCommand({ TableName: table, ...update })).then(
+      () => true,
+      (error: unknown) => {
+        if (isRefusedCondition(error)) return false;
+        throw error;
+      },
+    );
 
   const readRun = async (runId: string) => {
     const item = await getItem(client, table, keyOf(runId, itemKey.run));
@@ -207,40 +222,37 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
         (item) => parseItem(Waiter, item, `waiter ${waiter.position} of run ${waiter.run_id}`),
       ),
 
-    async registerToken(runId, position, taskToken, executionAttempt) {
-      try {
-        await client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: keyOf(runId, itemKey.waiter(position)),
-            UpdateExpression: "SET task_token = :token, execution_attempt = :attempt",
-            ConditionExpression:
-              "attribute_exists(run_id) AND (attribute_not_exists(execution_attempt) OR execution_attempt <= :attempt)",
-            ExpressionAttributeValues: { ":token": taskToken, ":attempt": executionAttempt },
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (isRefusedCondition(error)) return false;
-        throw error;
-      }
-    },
+    registerToken: (runId, position, taskToken, executionAttempt) =>
+      updateIf({
+        Key: keyOf(runId, itemKey.waiter(position)),
+        // Open again, where it was answered: what was told was told to an earlier token.
+        UpdateExpression:
+          "SET task_token = :token, execution_attempt = :attempt, #status = :open, open_shard = :shard, open_since = requested_at REMOVE answered_at",
+        ConditionExpression:
+          "attribute_exists(run_id) AND (attribute_not_exists(execution_attempt) OR execution_attempt <= :attempt)",
+        ExpressionAttributeNames: { "#status": "status" },
+        ExpressionAttributeValues: {
+          ":token": taskToken,
+          ":attempt": executionAttempt,
+          ":open": "OPEN",
+          ":shard": openShard("waiter", runId),
+        },
+      }),
 
-    async closeWaiter(runId, position, answeredAt) {
-      const updated = await client.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: keyOf(runId, itemKey.waiter(position)),
-          UpdateExpression:
-            "SET #status = :answered, answered_at = if_not_exists(answered_at, :at) REMOVE open_shard, open_since",
-          ConditionExpression: "attribute_exists(run_id)",
-          ExpressionAttributeNames: { "#status": "status" },
-          ExpressionAttributeValues: { ":answered": "ANSWERED", ":at": answeredAt },
-          ReturnValues: "ALL_NEW",
-        }),
-      );
-      return parseItem(Waiter, updated.Attributes ?? {}, `waiter ${position} of run ${runId}`);
-    },
+    closeWaiter: ({ run_id, position, write_id, task_token: token }, answeredAt) =>
+      updateIf({
+        Key: keyOf(run_id, itemKey.waiter(position)),
+        UpdateExpression: "SET #status = :answered, answered_at = :at REMOVE open_shard, open_since",
+        ConditionExpression: `write_id = :write AND #status = :open AND ${token === undefined ? "attribute_not_exists(task_token)" : "task_token = :token"}`,
+        ExpressionAttributeNames: { "#status": "status" },
+        ExpressionAttributeValues: {
+          ":answered": "ANSWERED",
+          ":open": "OPEN",
+          ":at": answeredAt,
+          ":write": write_id,
+          ...(token !== undefined && { ":token": token }),
+        },
+      }),
   };
 }
 

@@ -31,6 +31,12 @@ export interface RunSummary {
   readonly updated_at: string;
 }
 
+/** Where a waiter lies, as its index says it. */
+export interface WaiterKey {
+  readonly run_id: string;
+  readonly position: string;
+}
+
 export type RunChange = Partial<
   Pick<RunRecord, "status" | "outcome" | "waiting_for" | "failure" | "execution" | "execution_attempt">
 >;
@@ -51,16 +57,16 @@ export interface RunLog {
   /** First writer wins; a waiter that the ledger answers replaces an answered one. */
   putWaiter(waiter: Waiter): Promise<Appended<Waiter>>;
   readWaiter(runId: string, position: Position): Promise<Waiter | undefined>;
-  /** Leaves the token of the newest execution. @returns false when a newer execution holds the wait. */
+  /** Leaves the token of the newest execution; an answered waiter is open again. @returns false when a newer execution holds the wait. */
   registerToken(runId: string, position: Position, taskToken: string, executionAttempt: number): Promise<boolean>;
-  /** Marks the waiter answered and returns it with its token. Safe to repeat. */
-  closeWaiter(runId: string, position: Position, answeredAt: string): Promise<Waiter>;
+  /** Marks the waiter answered, unless somebody else waits there by now: they were not told. @returns whether it was open, and is closed. */
+  closeWaiter(told: Waiter, answeredAt: string): Promise<boolean>;
   listOpenWaiters(): Promise<readonly Waiter[]>;
   listRuns(filter: { readonly agent: string; readonly limit: number }): Promise<readonly RunSummary[]>;
   listRunsOfWorkflow(workflowId: string): Promise<readonly RunSummary[]>;
   listOpenRuns(): Promise<readonly RunSummary[]>;
   /** A page of the runs that are open, from where `after` stopped. */
-  pageOpenRuns(limit: number, after?: OpenCursor): Promise<OpenPage<RunSummary>>;
-  /** A page of the waiters nobody has told yet, from where `after` stopped. Without their task tokens. */
-  pageOpenWaiters(limit: number, after?: OpenCursor): Promise<OpenPage<Waiter>>;
+  pageOpenRuns(limit: number, after?: OpenCursor): Promise<OpenPage<Pick<RunSummary, "run_id">>>;
+  /** A page of the waiters nobody has told yet, from where `after` stopped. */
+  pageOpenWaiters(limit: number, after?: OpenCursor): Promise<OpenPage<WaiterKey>>;
 }

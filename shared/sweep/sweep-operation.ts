@@ -1,12 +1,16 @@
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import { wakeRunOf } from "../run/resolve-operation.ts";
+import { isOpen } from "../runlog/run-record.ts";
 import type { SweepDeed, SweepPorts } from "./sweep-ports.ts";
 
 /** A queued request that has not been started for this long was lost on its way: a queue delivers within seconds. */
 export const queuedTooLongMs = 2 * 60_000;
 
 /** Finds out about one operation that is not settled, without its run. The index is eventually consistent: the entry is read again. */
-export async function sweepOperation(indexed: LedgerEntry, ports: SweepPorts): Promise<SweepDeed> {
+export async function sweepOperation(
+  indexed: { readonly operation_id: string },
+  ports: SweepPorts,
+): Promise<SweepDeed> {
   const entry = await ports.ledger.read(indexed.operation_id);
   if (!entry) return "nothing";
   switch (entry.status) {
@@ -44,7 +48,16 @@ async function reconcile(entry: LedgerEntry, ports: SweepPorts): Promise<SweepDe
 
 async function resend(entry: LedgerEntry, ports: SweepPorts): Promise<SweepDeed> {
   const lost = entry.delivery === "queue" && ports.clock.nowMs() - timeOf(entry.updated_at) > queuedTooLongMs;
-  if (!lost) return "nothing";
+  if (!lost || !(await isWaitedFor(entry, ports))) return "nothing";
   await ports.queue.send({ operationId: entry.operation_id, group: entry.business_key, attempt: entry.attempt });
   return "resent";
+}
+
+/** Its run handed it out, and waits. One that still waits for an approval, gave up, or has ended must not have it sent. */
+async function isWaitedFor({ run_id, operation_id }: LedgerEntry, { log }: SweepPorts): Promise<boolean> {
+  const history = await log.read(run_id);
+  if (!history || !isOpen(history.run.status)) return false;
+  return history.waiters.some(
+    (waiter) => waiter.kind === "delivery" && waiter.status === "OPEN" && waiter.operation_id === operation_id,
+  );
 }

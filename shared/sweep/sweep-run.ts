@@ -7,7 +7,7 @@ import type { SweepDeed, SweepPorts } from "./sweep-ports.ts";
 export const startGraceMs = 60_000;
 
 /** Takes up a run that says it goes on, or waits, while no execution is there to do so. One that a person must mend first stays parked. */
-export async function sweepRun(indexed: RunSummary, ports: SweepPorts): Promise<SweepDeed> {
+export async function sweepRun(indexed: Pick<RunSummary, "run_id">, ports: SweepPorts): Promise<SweepDeed> {
   const run = await ports.log.readRun(indexed.run_id);
   if (!run || !isOpen(run.status)) return "nothing";
   const waitsForMending = run.status === "PARKED" && run.waiting_for === undefined;

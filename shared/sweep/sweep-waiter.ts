@@ -1,19 +1,21 @@
 import { ApprovalOutcome } from "../approval/approval.ts";
+import { wireError } from "../compile/wire-errors.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import { answerApproval, wakeAnswered } from "../run/answer-waiter.ts";
 import { wakeRunOf } from "../run/resolve-operation.ts";
+import { Position } from "../runlog/position.ts";
+import type { WaiterKey } from "../runlog/run-log.ts";
 import { isOpen } from "../runlog/run-record.ts";
 import { isAwaited, type Waiter } from "../waiter/waiter.ts";
 import type { SweepDeed, SweepPorts } from "./sweep-ports.ts";
 
 /** Tells a waiter the answer that it was not told, or lets its time run out. */
-export async function sweepWaiter(waiter: Waiter, ports: SweepPorts): Promise<SweepDeed> {
-  const run = await ports.log.readRun(waiter.run_id);
-  if (!run || !isOpen(run.status)) {
-    await ports.log.closeWaiter(waiter.run_id, waiter.position, isoTime(ports.clock.nowMs()));
-    return "nothing";
-  }
+export async function sweepWaiter({ run_id, position }: WaiterKey, ports: SweepPorts): Promise<SweepDeed> {
+  const waiter = await ports.log.readWaiter(run_id, Position.parse(position));
+  if (waiter?.status !== "OPEN") return "nothing";
+  const run = await ports.log.readRun(run_id);
+  if (!run || !isOpen(run.status)) return sendHome(waiter, ports);
   switch (waiter.kind) {
     case "approval":
       return sweepApproval(waiter, ports);
@@ -23,6 +25,13 @@ export async function sweepWaiter(waiter: Waiter, ports: SweepPorts): Promise<Sw
     default:
       return waiter.kind satisfies never;
   }
+}
+
+/** Its run has ended, and whoever ended it did not live to say so. */
+async function sendHome(waiter: Waiter, { waker, log, clock }: SweepPorts): Promise<SweepDeed> {
+  const told = waiter.task_token !== undefined && (await waker.fail(waiter.task_token, wireError.stale)) === "woken";
+  await log.closeWaiter(waiter, isoTime(clock.nowMs()));
+  return told ? "woken" : "nothing";
 }
 
 async function sweepApproval(waiter: Waiter, ports: SweepPorts): Promise<SweepDeed> {

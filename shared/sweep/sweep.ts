@@ -1,7 +1,7 @@
 import type { OpenCursor, OpenPage } from "../tables/table-schema.ts";
 import { isoTime } from "../ports/clock.ts";
 import { sweepOperation } from "./sweep-operation.ts";
-import type { SweepDeed, SweepPorts } from "./sweep-ports.ts";
+import type { SweepDeed, SweepPorts, SweepState } from "./sweep-ports.ts";
 import { sweepRun } from "./sweep-run.ts";
 import { sweepWaiter } from "./sweep-waiter.ts";
 
@@ -10,7 +10,7 @@ export interface SweepReport {
   readonly deeds: Readonly<Partial<Record<SweepDeed, number>>>;
   /** Things that could not be looked into; the rest was. The log says why. */
   readonly errors: number;
-  /** False when time ran out first: the next sweep goes on from there. */
+  /** False when time ran out first, or an index could not be read: the next sweep goes on from there. */
   readonly finished: boolean;
 }
 
@@ -39,6 +39,16 @@ const sectionsOf = (ports: SweepPorts): readonly Section[] => [
   section("runs", (limit, after) => ports.log.pageOpenRuns(limit, after), sweepRun, ports),
 ];
 
+/** From the section in which time ran out, all the way round: a crowded one never keeps the others from their turn. */
+function sectionsFrom(cursors: SweepState["cursors"], ports: SweepPorts): readonly Section[] {
+  const sections = sectionsOf(ports);
+  const first = Math.max(
+    0,
+    sections.findIndex(({ name }) => cursors[name] !== undefined),
+  );
+  return [...sections.slice(first), ...sections.slice(0, first)];
+}
+
 const section = <T>(
   name: string,
   page: (limit: number, after?: OpenCursor) => Promise<OpenPage<T>>,
@@ -62,37 +72,73 @@ export async function sweep(budget: SweepBudget, ports: SweepPorts): Promise<Swe
   if (state.finishedAtMs !== undefined) {
     ports.metrics.add("sweep_age_seconds", {}, Math.round((ports.clock.nowMs() - state.finishedAtMs) / 1_000));
   }
-  const cursors: Record<string, OpenCursor> = { ...state.cursors };
-  const deeds: Partial<Record<SweepDeed, number>> = {};
-  let looked = 0;
-  let errors = 0;
+  const tally: Tally = { looked: 0, errors: 0, deeds: {} };
   const timeIsUp = () => ports.clock.nowMs() >= budget.deadlineMs;
-
-  for (const { name, page } of sectionsOf(ports)) {
-    do {
-      if (timeIsUp()) break;
-      const { items, next } = await page(budget.pageMax, cursors[name]);
-      for (const look of items) {
-        if (timeIsUp()) break;
-        looked++;
-        const deed = await look().catch((error: unknown) => {
-          errors++;
-          ports.logger.error("sweep could not look into it", { section: name, code: codeOf(error) });
-          return "nothing" as const;
-        });
-        deeds[deed] = (deeds[deed] ?? 0) + 1;
-      }
-      if (timeIsUp()) break;
-      if (next === undefined) delete cursors[name];
-      else cursors[name] = next;
-    } while (cursors[name] !== undefined);
+  const cursors: Record<string, OpenCursor> = {};
+  let complete = true;
+  for (const part of sectionsFrom(state.cursors, ports)) {
+    const stopped = await sweepSection(part, state.cursors[part.name], budget.pageMax, { tally, timeIsUp, ports });
+    complete &&= stopped === "complete";
+    if (typeof stopped === "object" && stopped.at !== undefined) cursors[part.name] = stopped.at;
   }
 
-  const finished = !timeIsUp();
-  await ports.sweepState.write({ cursors, finishedAtMs: finished ? ports.clock.nowMs() : state.finishedAtMs });
-  const report: SweepReport = { looked, deeds, errors, finished };
-  ports.logger.info("sweep", { looked, errors, finished, at: isoTime(ports.clock.nowMs()), ...deeds });
+  await ports.sweepState.write({ cursors, finishedAtMs: complete ? ports.clock.nowMs() : state.finishedAtMs });
+  const report: SweepReport = { ...tally, finished: complete };
+  const { looked, errors, deeds } = tally;
+  ports.logger.info("sweep", { looked, errors, finished: complete, at: isoTime(ports.clock.nowMs()), ...deeds });
   return report;
+}
+
+interface Tally {
+  looked: number;
+  errors: number;
+  readonly deeds: Partial<Record<SweepDeed, number>>;
+}
+
+interface Sweeping {
+  readonly tally: Tally;
+  readonly timeIsUp: () => boolean;
+  readonly ports: SweepPorts;
+}
+
+/** Looks at one index from `from` on. @returns `unread` where it could not be read, or where time ran out. */
+async function sweepSection(
+  { name, page }: Section,
+  from: OpenCursor | undefined,
+  pageMax: number,
+  { tally, timeIsUp, ports }: Sweeping,
+): Promise<"complete" | "unread" | { readonly at: OpenCursor | undefined }> {
+  const failed = (error: unknown, message: string) => {
+    tally.errors++;
+    ports.logger.error(message, { section: name, code: codeOf(error) });
+  };
+  let at = from;
+  try {
+    do {
+      if (timeIsUp()) return { at };
+      const { items, next } = await page(pageMax, at);
+      let done = 0;
+      for (const look of items) {
+        if (timeIsUp()) break;
+        tally.looked++;
+        const deed = await look().catch((error: unknown) => {
+          failed(error, "sweep could not look into it");
+          return "nothing" as const;
+        });
+        tally.deeds[deed] = (tally.deeds[deed] ?? 0) + 1;
+        done++;
+      }
+      // Right after the last one looked at: a page too long for one sweep must not be begun anew each time.
+      if (done > 0) at = done < items.length ? (await page(done, at)).next : next;
+      else if (items.length === 0) at = next;
+      if (done < items.length) return { at };
+    } while (at !== undefined);
+    return "complete";
+  } catch (error) {
+    // Begun anew next time: a cursor of another version cannot be read at all.
+    failed(error, "sweep could not read an index");
+    return "unread";
+  }
 }
 
 const codeOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
