@@ -12,6 +12,8 @@ interface Transition {
 export const transitions = {
   /** The request before anything is sent; an approval that supersedes an older one replaces it. */
   propose: { from: ["absent", "PENDING"], to: "PENDING", owner: false },
+  /** It did not happen, and its next attempt is handed out: on its way again. */
+  requeue: { from: ["FAILED_RETRYABLE"], to: "PENDING", owner: false },
   claim: { from: ["absent", "PENDING", "FAILED_RETRYABLE"], to: "STARTED", owner: false },
   /** The next attempt of an operation in doubt, with the same key, after the lease lapsed. */
   reclaim: { from: ["STARTED"], to: "STARTED", owner: false },

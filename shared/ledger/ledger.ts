@@ -54,6 +54,8 @@ export interface Ledger {
   listByRun(runId: string): Promise<readonly LedgerEntry[]>;
   /** Writes the request as PENDING, or replaces a PENDING one (`found`). */
   propose(request: OperationRequest, found: LedgerEntry | undefined): Promise<EntryWrite>;
+  /** Hands out the next attempt of one that failed: PENDING with the same frozen request. */
+  requeue(found: LedgerEntry): Promise<EntryWrite>;
   /** Claims one attempt until `leaseUntilMs`. Precondition: that is no earlier than the moment the process is certainly dead. */
   claim(request: OperationRequest, found: LedgerEntry | undefined, leaseUntilMs: number): Promise<EntryWrite>;
   /** Claims the next attempt of an operation in doubt, with the same key and the same frozen request. */
@@ -138,6 +140,8 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
     listByRun: (runId) => store.listByRun(runId),
 
     propose: (request, found) => (found ? move(found, "propose", request) : store.create(fresh(request))),
+
+    requeue: (found) => move(found, "requeue", { not_before: undefined }),
 
     claim(request, found, leaseUntilMs) {
       if (found) return move(found, "claim", { ...request, ...attempt(found, leaseUntilMs) });

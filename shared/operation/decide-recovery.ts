@@ -22,8 +22,9 @@ export function decideRecovery(
   attemptsMax: number,
 ): Recovery {
   if (entry === undefined) return { kind: "claim" };
-  // A PENDING request was never sent: the approval that supersedes it replaces it.
-  if (entry.request_hash !== requestHash && entry.status !== "PENDING") return { kind: "conflict", entry };
+  // A PENDING request that was never sent may be replaced by the approval that supersedes it; one on its way again may not.
+  const neverSent = entry.status === "PENDING" && entry.attempt === 0;
+  if (entry.request_hash !== requestHash && !neverSent) return { kind: "conflict", entry };
 
   const leaseUntilMs = timeOf(entry.lease_until);
   const notBeforeMs = timeOf(entry.not_before);

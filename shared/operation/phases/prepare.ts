@@ -62,7 +62,11 @@ export async function prepare(call: OperationCall, ports: OperationPorts): Promi
         );
       case "come_back":
         // Whoever has it in hand will say so: the run waits for the ledger instead of asking again and again.
-        if (call.dispatcher === "run" && deliveryOf(call.node.tool.downstream) !== "direct") {
+        if (
+          decision.code === "operation_in_flight" &&
+          call.dispatcher === "run" &&
+          deliveryOf(call.node.tool.downstream) !== "direct"
+        ) {
           throw new HandedOut(operation.operation_id, deliveryOf(call.node.tool.downstream));
         }
         ports.metrics.add("side_effect_duplicate_prevented_total", dimensionsOf(call));
@@ -138,6 +142,8 @@ async function handOut(
   if (delivery === "direct") return;
   if (entry === undefined || (entry.status === "PENDING" && !isSame(entry, operation))) {
     await ports.ledger.propose(operation, entry);
+  } else if (entry.status === "FAILED_RETRYABLE") {
+    await ports.ledger.requeue(entry);
   }
   if (delivery === "queue") {
     await ports.queue.send({

@@ -20,9 +20,10 @@ interface Row {
   readonly owner: boolean;
 }
 
-/** DESIGN section 2, written out. */
+/** DESIGN section 2, written out, and what queued attempts need beside it. */
 const table: readonly Row[] = [
   { name: "propose", from: ["PENDING"], to: "PENDING", owner: false },
+  { name: "requeue", from: ["FAILED_RETRYABLE"], to: "PENDING", owner: false },
   { name: "claim", from: ["PENDING", "FAILED_RETRYABLE"], to: "STARTED", owner: false },
   { name: "reclaim", from: ["STARTED"], to: "STARTED", owner: false },
   { name: "release", from: ["STARTED"], to: "STARTED", owner: true },
