@@ -130,7 +130,7 @@ export class Engine {
       if (error.name === wireError.stale) return this.#end(execution);
       if (error.name === wireError.later) return "later";
       const parks = line.nodes.some((node) =>
-        [wireError.unknown(node), wireError.handedOut(node)].includes(error.name as `surefoot.unknown.${string}`),
+        [wireError.unknown(node), wireError.handedOut(node)].includes(error.name),
       );
       if (parks) return this.#wait(execution, line);
       if (line.nodes.some((node) => error.name === wireError.retryable(node))) return "later";
