@@ -168,16 +168,15 @@ describe("a decision that counts", () => {
     expect(status).toBe(200);
   });
 
-  test("the same decision again is 200 and wakes the run again, also after the approval's end", async () => {
+  test("the same decision again is 200 and says that the run was told before, also after the approval's end", async () => {
     const first = await api.post(parked.path, approve());
     const woken = api.woken.length;
     api.clock.advance(2 * dayMs);
-    api.wakesAs(() => "gone");
     const again = await api.post(parked.path, approve());
 
     expect(again.status).toBe(200);
-    expect(again.body).toEqual({ ...first.body, resumed: false, wake: "gone" });
-    expect(api.woken).toHaveLength(woken + 1);
+    expect(again.body).toEqual({ ...first.body, wake: "told_before" });
+    expect(api.woken).toHaveLength(woken);
   });
 
   test("a wake-up that fails is a 500, and the same decision again is 200 and wakes the run", async () => {
