@@ -12,6 +12,7 @@ export function describeDeployed(title: string, suite: (start: () => Promise<Emu
   describe(title, () => {
     test("an AWS emulator is installed", (context) => {
       if (process.env["CI"] === "true") throw new Error(found.missing);
+      console.warn(`Skipped: ${found.missing}`); // the reporter shows no reasons
       context.skip(found.missing);
     });
   });
