@@ -1,7 +1,7 @@
 // Runs the demo as a newcomer would and holds its last line to what the README promises: one refund, one mail, a run that ended well.
 import { spawnSync } from "node:child_process";
 
-const expected = { refunds: 1, emails: 1, status: "SUCCEEDED" };
+const expected = { status: "SUCCEEDED", "effects.refunds": 1, "effects.emails": 1 };
 
 const demo = spawnSync("npm", ["run", "--silent", "demo", "--", "--json"], {
   encoding: "utf8",
@@ -13,8 +13,9 @@ if (demo.status !== 0) fail(`it ended with ${demo.error?.message ?? `exit code $
 const lastLine = demo.stdout.trimEnd().split("\n").at(-1) ?? "";
 const summary = parse(lastLine);
 for (const [field, value] of Object.entries(expected)) {
-  if (summary[field] !== value) {
-    fail(`its last line must have ${field} = ${JSON.stringify(value)}, found ${JSON.stringify(summary[field])}`);
+  const found = field.split(".").reduce((within, name) => within?.[name], summary);
+  if (found !== value) {
+    fail(`its last line must have ${field} = ${JSON.stringify(value)}, found ${JSON.stringify(found)}`);
   }
 }
 
