@@ -84,7 +84,8 @@ export async function wakeRunOf(entry: LedgerEntry, ports: ResolvePorts): Promis
   const { run } = history;
   if (waiter.status === "ANSWERED") {
     // It gave up waiting for this operation, and a person was to look at it: now there is an answer.
-    const parkedHere = run.status === "PARKED" && run.failure?.position === waiter.position;
+    const gaveUp = run.status === "PARKED" && run.waiting_for === undefined;
+    const parkedHere = gaveUp && run.failure?.position === waiter.position;
     if (!parkedHere) return "told_before";
   } else {
     const wake = waiter.task_token === undefined ? "gone" : await ports.waker.succeed(waiter.task_token);
