@@ -151,6 +151,26 @@ describe("a queued write", () => {
     expect(world.queue.sent).toHaveLength(1);
   });
 
+  it("whose run gave up on it while an attempt was under way goes on once a person says what became of it", async () => {
+    const world = await handedOut();
+    world.dieAt({ when: "after", call: "tool.execute" });
+    expect(await world.deliver([world.message(5)])).toEqual(failed);
+    await world.go();
+    expect(await world.verdict()).toBe("run PARKED, 1 effects, operation STARTED");
+    world.clock.advance(lapsedMs);
+    expect(await world.sweep()).toMatchObject({ deeds: { reconciled: 1 }, errors: 0 });
+    await world.go();
+    expect(await world.verdict()).toBe("run PARKED, 1 effects, operation UNKNOWN");
+    expect((await world.history()).waiters).toMatchObject([{ kind: "resolution", status: "OPEN" }]);
+    const said = { outcome: "succeeded", by: "kim", evidence: "the shop has it", externalRef: "ref_1" } as const;
+    await resolveOperation(
+      { ...said, operationId: world.operationId, expectedVersion: undefined, result: undefined },
+      world.ports,
+    );
+    await world.go();
+    expect(await world.verdict()).toBe("run SUCCEEDED, 1 effects, operation SUCCEEDED");
+  });
+
   it("is done with once its run was cancelled: nothing is sent and nothing comes to the dead letter queue", async () => {
     const world = await handedOut();
     await cancelRun(world.runId, "kim", world.ports);
