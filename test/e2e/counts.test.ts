@@ -92,10 +92,12 @@ describe("whatever a ticket, a reviewer and the other side say", () => {
     const missing = { ...markedTicket("missing", 1_000), paymentId: `pi_${marker}` };
     expect((await stage.ended(await stage.start(agent, "missing", missing))).status).toBe("FAILED");
 
-    tokens = stage.proxy.requests.flatMap(({ table, values }) => {
+    // Each once: a wait's token is written when it begins, and named again when it is answered.
+    const named = stage.proxy.requests.flatMap(({ table, values }) => {
       const text = values[":token"];
       return typeof text === "string" ? [{ table, text }] : [];
     });
+    tokens = [...new Map(named.map((token) => [token.text, token])).values()];
     const { runs } = (await stage.api.get("/runs?limit=200")) as {
       readonly runs: readonly { readonly run_id: string }[];
     };
@@ -176,7 +178,7 @@ function kindOf({ operation, table, item, values }: DynamoRequest): string {
     case "STEP":
       return "step";
     case "WAIT":
-      return created ? "waiter asked" : ":token" in values ? "waiter token" : "waiter answered";
+      return created ? "waiter asked" : ":answered" in values ? "waiter answered" : "waiter token";
     default:
       return `${kind} ${operation}`;
   }
