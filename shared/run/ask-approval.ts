@@ -7,7 +7,6 @@ import { OperationConflict } from "../faults/faults.ts";
 import { prepareRequest } from "../operation/prepare-request.ts";
 import { packValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
-import { wireError } from "../compile/wire-errors.ts";
 import type { NodePorts } from "./ports.ts";
 import type { NodeRun } from "./run-node.ts";
 import type { NodeResult } from "./step-of.ts";
@@ -76,7 +75,3 @@ async function propose(operation: Parameters<NodePorts["ledger"]["propose"]>[0],
   if (found?.request_hash === operation.request_hash) return;
   await ports.ledger.propose(operation, found);
 }
-
-/** How each answer that is not a yes reaches the wait state. */
-export const wakeErrorOf = (outcome: ApprovalOutcome["outcome"]): string | undefined =>
-  outcome === "rejected" ? wireError.rejected : outcome === "expired" ? wireError.expired : undefined;
