@@ -1,15 +1,5 @@
+import { seededRandom } from "../../infra/local/seeded-random.ts";
 import { type CrashPoint, Life } from "./life.ts";
-
-/** The same seed gives the same numbers, 0 inclusive to 1 exclusive. mulberry32. */
-export function seededRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** Lets one port call through at a time. Who is next, of those that wait, is the seed's word. */
 export class Turns {

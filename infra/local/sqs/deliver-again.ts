@@ -1,3 +1,4 @@
+import { seededRandom } from "../seeded-random.ts";
 import type { InvokeResult } from "../lambda/lambda-failure.ts";
 import { readBatchResponse } from "./batch-response.ts";
 import type { InvokeFunction } from "./event-source.ts";
@@ -53,15 +54,4 @@ function succeeded(returned: unknown, { messageId }: SqsRecord): boolean {
 function shuffled<T>(items: readonly T[], random: () => number): T[] {
   const order = items.map((item) => ({ item, key: random() }));
   return order.sort((a, b) => a.key - b.key).map(({ item }) => item);
-}
-
-/** mulberry32: 0 inclusive to 1 exclusive. */
-function seededRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cancelRun } from "../../../shared/run/cancel-run.ts";
 import { resolveOperation } from "../../../shared/run/resolve-operation.ts";
 import { localTables } from "../../builders/local-tables.ts";
-import { seededRandom } from "../../builders/paced-life.ts";
+import { seededRandom } from "../../../infra/local/seeded-random.ts";
 import { lapsedMs, sweepWorld, type SweepWorld } from "../../builders/sweep-world.ts";
 
 const done = { batchItemFailures: [] };

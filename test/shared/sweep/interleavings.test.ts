@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { localTables } from "../../builders/local-tables.ts";
-import { PacedLife, seededRandom, Turns } from "../../builders/paced-life.ts";
+import { seededRandom } from "../../../infra/local/seeded-random.ts";
+import { PacedLife, Turns } from "../../builders/paced-life.ts";
 import { lapsedMs, sweepWorld } from "../../builders/sweep-world.ts";
 
 /** Seeds of one test: several tests, so that each stays short on a busy machine. */
