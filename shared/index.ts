@@ -16,7 +16,8 @@ export {
   type WriteTool,
 } from "./agent/tool.ts";
 export { type ApprovalOutcome, type Decision, Rejection } from "./approval/approval.ts";
-export { ApprovalField, ApprovalView } from "./approval/approval-view.ts";
+export { ApprovalField, ApprovalView, viewBytesMax } from "./approval/approval-view.ts";
+export { databaseChangeView, emailView, plainView, pullRequestView, type ViewWords } from "./approval/view-presets.ts";
 export { compileAgent, type CompiledAgent } from "./compile/compile-agent.ts";
 export { type CompileSettings, compileSettingsDefault } from "./compile/compile-settings.ts";
 export { checkpointSchemaVersion, contractDigest, type Manifest, manifestOf } from "./contract/manifest.ts";

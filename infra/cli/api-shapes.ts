@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ApprovalView } from "../../shared/index.ts";
 
 /** The API's answers, as far as the command shows them. */
 export const Started = z.object({
@@ -99,13 +100,7 @@ export const Approval = z.object({
   risk: z.string(),
   action_name: z.string(),
   payload_digest: z.string(),
-  view: z.object({
-    title: z.string(),
-    fields: z.array(z.looseObject({ type: z.string(), label: z.string() })),
-    reason: z.string().optional(),
-    on_approve: z.string(),
-    on_reject: z.string(),
-  }),
+  view: ApprovalView,
   requested_at: z.string(),
   expires_at: z.string(),
 });

@@ -5,20 +5,44 @@ export function describeApproval(approval: Approval): string {
   return [
     `${approval.approval_id}  ${approval.status}`,
     `${approval.view.title}  (${approval.action_name}, risk ${approval.risk}, until ${approval.expires_at})`,
-    ...approval.view.fields.map((field) => `  ${field.label}: ${valueOf(field)}`),
-    ...(approval.view.reason === undefined ? [] : [`  The agent says: ${approval.view.reason}`]),
+    ...approval.view.fields.map((field) => `  ${field.label}: ${indented(valueOf(field))}`),
+    ...(approval.view.reason === undefined ? [] : [`  The agent says: ${indented(approval.view.reason)}`]),
     `  Approve: ${approval.view.on_approve}`,
     `  Reject:  ${approval.view.on_reject}`,
   ].join("\n");
 }
 
-function valueOf(field: Approval["view"]["fields"][number]): string {
-  const { amount_cents, currency, text, items } = field as {
-    readonly amount_cents?: number;
-    readonly currency?: string;
-    readonly text?: string;
-    readonly items?: readonly string[];
-  };
-  if (amount_cents !== undefined) return `${(amount_cents / 100).toFixed(2)} ${(currency ?? "").toUpperCase()}`;
-  return text ?? items?.join(", ") ?? "";
+type Field = Approval["view"]["fields"][number];
+
+function valueOf(field: Field): string {
+  switch (field.type) {
+    case "money":
+      return `${(field.amount_cents / 100).toFixed(2)} ${field.currency.toUpperCase()}`;
+    case "addresses":
+      return field.list.join(", ");
+    case "diff":
+      return lines([...prefixed("- ", field.before), ...prefixed("+ ", field.after)]);
+    case "sql":
+      return lines([
+        ...field.statement.split("\n"),
+        `Rows: ${field.estimated_rows === null ? "nobody could estimate them" : `about ${field.estimated_rows}`}`,
+        `To undo it: ${field.rollback_plan}`,
+      ]);
+    case "branch":
+      return lines([
+        `${field.repository}: ${field.head} into ${field.base}`,
+        ...field.files.map(({ path, added, removed }) => `${path} +${added} -${removed}`),
+      ]);
+    case "text":
+      return field.text;
+    default:
+      return field satisfies never;
+  }
 }
+
+const prefixed = (prefix: string, text: string): readonly string[] => text.split("\n").map((line) => prefix + line);
+
+/** Starts below the label. */
+const lines = (all: readonly string[]): string => ["", ...all].join("\n");
+
+const indented = (text: string): string => text.replaceAll("\n", "\n    ");

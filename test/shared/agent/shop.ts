@@ -13,8 +13,8 @@ export const asking = {
   show: () => ({
     title: "t",
     fields: [{ type: "text" as const, label: "l", text: "t" }],
-    on_approve: "",
-    on_reject: "",
+    on_approve: "a",
+    on_reject: "r",
   }),
   validFor: days(1),
   onReject: "end" as const,

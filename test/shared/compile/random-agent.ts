@@ -90,8 +90,8 @@ function agentOf(names: readonly string[], shapes: readonly Shape[]): Agent {
           show: () => ({
             title: "t",
             fields: [{ type: "text", label: "l", text: "t" }],
-            on_approve: "",
-            on_reject: "",
+            on_approve: "a",
+            on_reject: "r",
           }),
           validForMs: days(1),
           onReject: nameAt(first),
