@@ -42,7 +42,8 @@ export function createDecideApp(ports: RunPorts & { readonly waker: Waker }): Ho
         409,
       );
     }
-    const who = callerOf(c, body.by);
+    const { by, known_by } = callerOf(c, body.by);
+    const who = { by, known_by };
     await refuseClosed(id, waiter, ports);
 
     const wanted = outcomeOf(body.decision);
