@@ -41,13 +41,22 @@ interface ReadSpec<S, Q, O> {
   readonly with: (state: S) => NoInfer<Q>;
 }
 
-interface WriteSpec<S, Q, O> {
+interface CompensateSpec<S, O, CQ, CO> {
+  /** Undoes it: a write like any other, with its own other side, budget and delivery. */
+  readonly tool: WriteTool<CQ, CO>;
+  /** What to ask of it. `state` is what the write saw, `result` what it came to. */
+  readonly with: (state: S, result: NoInfer<O>) => NoInfer<CQ>;
+}
+
+interface WriteSpec<S, Q, O, CQ, CO> {
   readonly tool: WriteTool<Q, O>;
   readonly with: (state: S) => NoInfer<Q>;
   /** What makes two requests the same business act. Default: the digest of the semantic fields. */
   readonly businessKey?: (state: S) => string;
   /** Asked right before the claim, only while nothing may have been sent. Returns true, or why not. */
   readonly precondition?: (request: NoInfer<Q>, state: S) => Promise<true | string> | true | string;
+  /** How it is undone when the run fails, is turned down or cancelled after it succeeded. Once per operation, latest first. Default: not at all. */
+  readonly compensate?: CompensateSpec<S, O, CQ, CO>;
 }
 
 interface ApprovalSpec<S, Of extends string, R extends string> {
@@ -125,9 +134,9 @@ class AgentBuilder<S, Names extends string, Targets extends string> {
   }
 
   /** Calls a tool that changes something outside, once, through the ledger. */
-  write<N extends string, Q, O, T extends string = never>(
+  write<N extends string, Q, O, CQ, CO, T extends string = never>(
     name: Fresh<N, Names> & N,
-    spec: WriteSpec<S, Q, O> & Then<T>,
+    spec: WriteSpec<S, Q, O, CQ, CO> & Then<T>,
   ): AgentBuilder<With<S, N, O>, Names | N, Targets | T> {
     return this.#add({
       kind: "write",
@@ -137,6 +146,7 @@ class AgentBuilder<S, Names extends string, Targets extends string> {
       request: erase(spec.with),
       businessKey: erase(spec.businessKey),
       precondition: erase(spec.precondition),
+      compensate: spec.compensate && { tool: erase(spec.compensate.tool), request: erase(spec.compensate.with) },
     });
   }
 

@@ -38,6 +38,13 @@ export interface ReadNode extends NodeBase {
 /** Asked right before the claim while nothing was sent. A text says why not. */
 export type Precondition<Request> = (request: Request, state: State) => Promise<true | string> | true | string;
 
+/** How a write that has succeeded is undone. */
+export interface Compensation {
+  readonly tool: WriteTool<unknown>;
+  /** `state` is what the write saw, `result` what it came to: the same for ever, so the request is too. */
+  readonly request: (state: State, result: unknown) => unknown;
+}
+
 export interface WriteNode extends NodeBase {
   readonly kind: "write";
   readonly tool: WriteTool<unknown>;
@@ -45,6 +52,7 @@ export interface WriteNode extends NodeBase {
   /** `undefined`: the digest of the semantic fields is the key. */
   readonly businessKey: ((state: State) => string) | undefined;
   readonly precondition: Precondition<unknown> | undefined;
+  readonly compensate: Compensation | undefined;
 }
 
 export interface ApprovalNode extends NodeBase {

@@ -79,6 +79,7 @@ function agentOf(names: readonly string[], shapes: readonly Shape[]): Agent {
           request: () => ({ n: 1 }),
           businessKey: undefined,
           precondition: undefined,
+          compensate: undefined,
         };
       case "approval":
         if (writes.length === 0) return { ...base, kind: "compute", output, run: () => ({ n: 1 }) };
