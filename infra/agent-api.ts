@@ -3,34 +3,21 @@ import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
   HttpApi,
   HttpMethod,
-  HttpNoneAuthorizer,
   HttpStage,
   LogGroupLogDestination,
   type ThrottleSettings,
 } from "aws-cdk-lib/aws-apigatewayv2";
-import { HttpIamAuthorizer } from "aws-cdk-lib/aws-apigatewayv2-authorizers";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
-import { Construct, type Node } from "constructs";
+import { Construct } from "constructs";
 import { type ApiFunction, apiRoutes } from "../lambdas/api-routes.ts";
-import { contextFlag, contextKeys } from "./context.ts";
+import { type ApiAuth, authorizerOf } from "./api-auth.ts";
 import type { PlatformFunction } from "./platform-function.ts";
 import { vendedLogName } from "./vended-log-name.ts";
 
-/** `none-local-only` is for emulators on this machine: anybody who reaches the API may start runs and decide approvals. */
-export type ApiAuth = (typeof apiAuths)[number];
-const apiAuths = ["iam", "none-local-only"] as const;
-
-/** @throws Error for any other text. */
-export function apiAuthOf(text: string): ApiAuth {
-  const auth = apiAuths.find((candidate) => candidate === text);
-  if (auth) return auth;
-  throw new Error(`auth: expected one of ${apiAuths.join(", ")}, found "${text}"`);
-}
-
 export interface AgentApiProps {
   readonly functions: Readonly<Record<ApiFunction, PlatformFunction>>;
-  /** @default iam: callers sign their requests */
+  /** Who may call it. @default iam: callers sign their requests */
   readonly auth?: ApiAuth;
   /** Every run costs model calls. @default 100 requests a second, bursts of 200 */
   readonly throttle?: ThrottleSettings;
@@ -50,6 +37,7 @@ const accessLogFormat = AccessLogFormat.custom(
     status: "$context.status",
     latency_ms: "$context.responseLatency",
     caller: "$context.identity.userArn",
+    subject: "$context.authorizer.claims.sub",
     source_ip: "$context.identity.sourceIp",
     error: "$context.error.responseType",
     integration_error: "$context.integrationErrorMessage",
@@ -63,12 +51,10 @@ export class AgentApi extends Construct {
 
   constructor(scope: Construct, id: string, props: AgentApiProps) {
     super(scope, id);
-    const auth = props.auth ?? "iam";
-    refuseOpenApi(this.node, auth);
     this.api = new HttpApi(this, "HttpApi", {
       description: "Surefoot: start runs, look at them, decide approvals",
       createDefaultStage: false,
-      defaultAuthorizer: auth === "iam" ? new HttpIamAuthorizer() : new HttpNoneAuthorizer(),
+      defaultAuthorizer: authorizerOf(props.auth ?? "iam", this.node),
     });
     const stage = new HttpStage(this, "Stage", {
       httpApi: this.api,
@@ -98,12 +84,4 @@ export class AgentApi extends Construct {
       this.api.addRoutes({ path, methods: [HttpMethod[method]], integration });
     }
   }
-}
-
-function refuseOpenApi(node: Node, auth: ApiAuth): void {
-  if (auth === "iam" || contextFlag(node, contextKeys.local, false)) return;
-  throw new Error(
-    `${node.path}: an API without authorization would let anybody start runs and decide approvals, found auth "${auth}": ` +
-      `use "iam", or for an emulator on this machine say so with -c ${contextKeys.local}=true`,
-  );
 }

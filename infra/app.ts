@@ -2,7 +2,7 @@ import { extname, join } from "node:path";
 import { App } from "aws-cdk-lib";
 import refundAgent from "../lambdas/agents/refund-agent/agent.ts";
 import { AgentStack } from "./agent-stack.ts";
-import { apiAuthOf } from "./agent-api.ts";
+import { apiAuthFromContext } from "./api-auth.ts";
 import { contextKeys, contextMap, contextText } from "./context.ts";
 
 /** The shipped stack. Without an account or region: it synthesises anywhere, and goes where the caller's credentials point. */
@@ -12,7 +12,7 @@ const stage = contextText(app.node, contextKeys.stage, "dev");
 
 new AgentStack(app, `surefoot-${stage}`, {
   stage,
-  auth: apiAuthOf(contextText(app.node, contextKeys.auth, "iam")),
+  auth: apiAuthFromContext(app.node),
   agents: [
     {
       agent: refundAgent,

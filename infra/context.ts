@@ -4,8 +4,12 @@ import type { Node } from "constructs";
 export const contextKeys = {
   /** Names the stack; two stages in one account share nothing. Default `dev`. */
   stage: "surefoot:stage",
-  /** `iam` (default) or `none-local-only`. */
+  /** `iam` (default), `jwt`, or `none-local-only`. */
   auth: "surefoot:auth",
+  /** With `jwt`: the identity provider's issuer, `https://…`. */
+  jwtIssuer: "surefoot:jwtIssuer",
+  /** With `jwt`: the audiences (client ids) whose tokens count, separated by commas. */
+  jwtAudience: "surefoot:jwtAudience",
   /** Set where an emulator on this machine stands in for AWS. Default false. */
   local: "surefoot:local",
   /** Emulators that lack state machine versions and aliases set it to false. Default true. */
