@@ -93,7 +93,8 @@ function refusal(status: number, body: unknown): CliError {
 }
 
 function hintFor(status: number): string {
-  if (status === 401 || status === 403) return "may your AWS credentials call it? They sign each request";
+  if (status === 401 || status === 403)
+    return "may your AWS credentials call it? They sign each request, unless SUREFOOT_TOKEN is set";
   if (status === 404) return "is it Surefoot's API?";
   return status >= 500 ? "try again, then look at the function's log" : "see surefoot --help";
 }

@@ -5,11 +5,20 @@ import { CliError } from "./cli-error.ts";
 /** `abc123.execute-api.eu-west-1.amazonaws.com`: an API of the stack, which IAM authorizes. */
 const deployedApi = /^[a-z0-9]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$/u;
 
+/** A token of the identity provider, for an API that asks for one. From the environment alone: other users see arguments. */
+const tokenVariable = "SUREFOOT_TOKEN";
+
 /**
- * Signs a request to a deployed API with the caller's AWS credentials, found where the AWS CLI finds them. Requests to anywhere else go
- * as they are. @throws CliError 2 when there are no credentials.
+ * Gives a request what the API asks for: the token of `SUREFOOT_TOKEN` where it is set, never without TLS; else, to a deployed API, a
+ * signature with the caller's AWS credentials, found where the AWS CLI finds them. Requests to anywhere else go as they are.
+ * @throws CliError 2 when there are no credentials.
  */
 export async function signRequest(request: Request): Promise<Request> {
+  const token = process.env[tokenVariable];
+  if (token && new URL(request.url).protocol === "https:") {
+    request.headers.set("authorization", `Bearer ${token}`);
+    return request;
+  }
   const region = deployedApi.exec(new URL(request.url).hostname)?.[1];
   if (region === undefined) return request;
   const client = new AwsClient({ ...(await credentials(region)), service: "execute-api", region, retries: 0 });
@@ -25,7 +34,7 @@ async function credentials(region: string) {
     throw new CliError(
       2,
       "no_credentials",
-      `a deployed API wants your AWS credentials, and there are none (${why}): log in as for the AWS CLI`,
+      `a deployed API wants your AWS credentials, and there are none (${why}): log in as for the AWS CLI, or set ${tokenVariable} for an API that takes tokens`,
     );
   }
 }

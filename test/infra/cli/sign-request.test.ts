@@ -17,6 +17,14 @@ describe("a request of the command", () => {
     expect(await signed.text()).toBe('{"agent":"refund-agent"}');
   });
 
+  it("carries the token of the environment instead, and never without TLS", async () => {
+    vi.stubEnv("SUREFOOT_TOKEN", "a.b.c");
+    for (const url of ["https://abc123.execute-api.eu-west-1.amazonaws.com/runs", "https://agents.example.com/runs"]) {
+      expect((await signRequest(new Request(url))).headers.get("authorization")).toBe("Bearer a.b.c");
+    }
+    expect((await signRequest(new Request("http://agents.example.com/runs"))).headers.has("authorization")).toBe(false);
+  });
+
   it("to this machine, or to a host that only looks like a deployed API, carries no signature", async () => {
     for (const url of [
       "http://127.0.0.1:4310/runs",
