@@ -39,25 +39,49 @@ export interface Wiring extends RunPorts {
 }
 
 export function wire(service: string, env: Environment): Wiring {
-  const client: DynamoDBDocumentClient = createDocumentClient();
-  const tables = readTables(env);
-  const sfn = new SFNClient({});
-  const ledgerStore = dynamoLedgerStore(client, tables.ledgerTable);
-  const time = { clock: systemClock, ids: systemIds };
-  return {
-    ...time,
-    log: dynamoRunLog({ client, table: tables.runsTable, ...time }),
-    ledgerStore,
-    ledger: createLedger({ store: ledgerStore, ...time }),
+  const clients = {
+    dynamo: createDocumentClient(),
+    sfn: new SFNClient({}),
+    lambda: new LambdaClient({ maxAttempts: 1 }),
+  };
+  return portsOver(clients, {
+    tables: readTables(env),
+    clock: systemClock,
+    ids: systemIds,
     payloads: payloadStore(env),
     metrics: powertoolsMetrics(),
     logger: powertoolsLogger(service),
+    queue: deliveryQueue(env),
+  });
+}
+
+/** What leads to AWS, or to whatever stands in its place. */
+export interface Clients {
+  readonly dynamo: DynamoDBDocumentClient;
+  readonly sfn: SFNClient;
+  readonly lambda: LambdaClient;
+}
+
+/** The ports that no client makes. */
+export type Surroundings = Omit<RunPorts, "log"> & {
+  readonly tables: ReturnType<typeof readTables>;
+  readonly queue: DeliveryQueue;
+};
+
+/** The one place where ports are made of clients: a drill that stands in for AWS runs on the same adapters. */
+export function portsOver({ dynamo, sfn, lambda }: Clients, { tables, ...given }: Surroundings): Wiring {
+  const ledgerStore = dynamoLedgerStore(dynamo, tables.ledgerTable);
+  const { clock, ids } = given;
+  return {
+    ...given,
+    log: dynamoRunLog({ client: dynamo, table: tables.runsTable, clock, ids }),
+    ledgerStore,
+    ledger: createLedger({ store: ledgerStore, clock, ids }),
     executions: sfnExecutions(sfn),
     waker: sfnWaker(sfn),
-    queue: deliveryQueue(env),
-    functions: lambdaPinnedFunctions(new LambdaClient({ maxAttempts: 1 })),
+    functions: lambdaPinnedFunctions(lambda, clock),
     executionStates: sfnExecutionStates(sfn),
-    sweepState: dynamoSweepState(client, tables.runsTable),
+    sweepState: dynamoSweepState(dynamo, tables.runsTable),
   };
 }
 

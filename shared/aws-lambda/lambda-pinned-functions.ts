@@ -1,6 +1,7 @@
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { z } from "zod";
 import { Fault } from "../faults/fault.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { PinnedFunctions } from "../sweep/sweep-ports.ts";
 
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
@@ -12,7 +13,7 @@ const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.str
 const reconcileWaitMs = 20_000;
 
 /** The run's own function version, invoked and waited for. */
-export function lambdaPinnedFunctions(client: LambdaClient): PinnedFunctions {
+export function lambdaPinnedFunctions(client: LambdaClient, clock: Clock): PinnedFunctions {
   const invoke = async (
     functionArn: string,
     action: "reconcile" | "deliver",
@@ -37,10 +38,13 @@ export function lambdaPinnedFunctions(client: LambdaClient): PinnedFunctions {
   };
   return {
     async reconcile(functionArn, operationId) {
-      const signal = AbortSignal.timeout(reconcileWaitMs);
-      await invoke(functionArn, "reconcile", operationId, signal).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
+      const waited = new AbortController();
+      const cancel = clock.after(reconcileWaitMs, () => waited.abort());
+      await invoke(functionArn, "reconcile", operationId, waited.signal)
+        .catch((error: unknown) => {
+          if (!waited.signal.aborted) throw error;
+        })
+        .finally(cancel);
     },
     deliver: (functionArn, operationId) => invoke(functionArn, "deliver", operationId),
   };

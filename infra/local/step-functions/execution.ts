@@ -111,6 +111,7 @@ export class Execution {
       this.#cancelTimeout = this.#ports.timers.set(
         () => this.#conclude({ status: "TIMED_OUT" }, thread.lastEventId),
         timeoutSeconds * 1000,
+        "limit",
       );
     }
     void this.#go(thread);

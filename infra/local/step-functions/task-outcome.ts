@@ -67,7 +67,9 @@ export function awaitTask(thread: Thread, call: TaskCall): Promise<TaskOutcome> 
 
     function startTimer(seconds: number | undefined, error: "States.Timeout" | "States.HeartbeatTimeout"): CancelTimer {
       if (seconds === undefined) return () => {};
-      return timers.set(() => settle.resolve({ kind: "timed-out", error }), seconds * 1000);
+      // A function comes to its end by itself; whoever holds a token may never use it.
+      const purpose = call.token === undefined ? undefined : "limit";
+      return timers.set(() => settle.resolve({ kind: "timed-out", error }), seconds * 1000, purpose);
     }
   });
 }

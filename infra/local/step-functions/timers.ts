@@ -4,8 +4,9 @@ export type CancelTimer = () => void;
 export interface Timers {
   /** Epoch milliseconds. */
   now(): number;
-  /** Calls `fire` once, not before `delayMs` has passed, never synchronously. Cancelling twice is harmless. */
-  set(fire: () => void, delayMs: number): CancelTimer;
+  /** Calls `fire` once, not before `delayMs` has passed, never synchronously. Cancelling twice is harmless.
+   *  `limit`: only ends what somebody outside should have ended before, so that nobody need wait for it. */
+  set(fire: () => void, delayMs: number, purpose?: "limit"): CancelTimer;
 }
 
 /** Node fires at once when a delay exceeds 2^31-1 ms (24.8 days), and an approval may wait longer than that. */

@@ -5,6 +5,7 @@ import { startLambdaEndpoint } from "../../../infra/local/lambda/lambda-endpoint
 import { functionFailed, type InvokeResult } from "../../../infra/local/lambda/lambda-failure.ts";
 import { startStepFunctionsEndpoint } from "../../../infra/local/step-functions/step-functions-endpoint.ts";
 import { StepFunctionsService } from "../../../infra/local/step-functions/step-functions-service.ts";
+import { systemClock } from "../../../lambdas/adapters/system-clock.ts";
 import { lambdaPinnedFunctions } from "../../../shared/aws-lambda/lambda-pinned-functions.ts";
 import { executionArnOf, sfnExecutionStates } from "../../../shared/sfn/sfn-execution-states.ts";
 import { sfnExecutions } from "../../../shared/sfn/sfn-executions.ts";
@@ -25,7 +26,7 @@ describe("a pinned function", () => {
       client.destroy();
       await lambda.stop();
     });
-    return { invoked, functions: lambdaPinnedFunctions(client) };
+    return { invoked, functions: lambdaPinnedFunctions(client, systemClock) };
   }
 
   it.each(["reconcile", "deliver"] as const)(
