@@ -3,7 +3,7 @@ import type { ImportGraph } from "./import-graph.ts";
 
 /** Each folder may import itself and what stands before it. */
 const layers = ["shared", "lambdas", "infra", "test"];
-const adapterFile = /^(dynamo|lambda|s3|sfn|sqs)-/;
+const adapterFile = /^(dynamo|eventbridge|lambda|s3|secrets|sfn|sns|sqs)-/;
 const barrel = "shared/index.ts";
 
 /** Imports that point from a lower layer to a higher one. */
