@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { compensationOf, isCompensable, writeUndoneBy } from "./compensation.ts";
 import type { AgentNode } from "./node.ts";
 
 /** A defined agent: what CDK deploys, what runs locally, and what a drill attacks. */
@@ -14,9 +15,17 @@ export interface Agent {
 
 export const stepsMaxDefault = 200;
 
+/** The node that a record names: one of the definition, or the one that undoes a write of it. */
+export function findNode(agent: Agent, name: string): AgentNode | undefined {
+  const undone = writeUndoneBy(name);
+  const node = agent.nodes.find((candidate) => candidate.name === (undone ?? name));
+  if (undone === undefined) return node;
+  return node && isCompensable(node) ? compensationOf(node) : undefined;
+}
+
 /** @throws RangeError for a name the agent does not have: callers have checked. */
 export function nodeOf(agent: Agent, name: string): AgentNode {
-  const node = agent.nodes.find((candidate) => candidate.name === name);
+  const node = findNode(agent, name);
   if (!node) throw new RangeError(`agent ${agent.name} has no node ${name}`);
   return node;
 }

@@ -20,8 +20,11 @@ export function checkNode(agent: Agent, node: AgentNode, wrong: Wrong): void {
       if (node.prompt.text.trim() === "") wrong("its prompt has no text");
       return;
     case "read":
+      checkTool(node.tool, wrong);
+      return;
     case "write":
       checkTool(node.tool, wrong);
+      if (node.compensate) checkCompensation(node.tool, node.compensate.tool, wrong);
       return;
     case "approval": {
       const write = agent.nodes.find((candidate) => candidate.name === node.of);
@@ -57,6 +60,17 @@ function checkTool(tool: ReadTool<unknown> | WriteTool<unknown>, wrong: Wrong): 
     wrong(`tool "${tool.name}" declares no semantic fields: name the ones whose change is another request`);
   }
   checkDownstream(tool.name, tool.downstream, wrong);
+}
+
+/** What all runs of a workflow share, one of them must not take back from the others. */
+function checkCompensation(tool: WriteTool<unknown>, undoing: WriteTool<unknown>, wrong: Wrong): void {
+  const inCompensation: Wrong = (problem) => wrong(`compensate: ${problem}`);
+  checkTool(undoing, inCompensation);
+  const shared = [tool, undoing].find(({ scope }) => scope === "workflow");
+  if (!shared) return;
+  inCompensation(
+    `the operations of tool "${shared.name}" belong to every run of a workflow (scope "workflow"): one run must not undo them for the others`,
+  );
 }
 
 function checkDownstream(tool: string, downstream: Downstream, wrong: Wrong): void {

@@ -1,21 +1,16 @@
 import { type Agent, approvalsOf, nodeOf } from "../agent/agent.ts";
-import type { ApprovalNode, WriteNode } from "../agent/node.ts";
+import { compensableNodes, compensationOf } from "../agent/compensation.ts";
+import type { AgentNode, ApprovalNode, WriteNode } from "../agent/node.ts";
 import { deliveryOf } from "../agent/tool.ts";
 import { AgentDefinitionError } from "../faults/faults.ts";
 import { END } from "../runlog/step.ts";
-import {
-  type AslState,
-  type Catcher,
-  type ChoiceState,
-  lambdaInvoke,
-  lambdaInvokeAndWait,
-  type StateMachineDefinition,
-  type TaskState,
-} from "./asl.ts";
+import { type AslState, type Catcher, type ChoiceState, type StateMachineDefinition, type TaskState } from "./asl.ts";
 import type { CompileSettings } from "./compile-settings.ts";
-import { exitsOf, type Line, lineOf, WAIT } from "./lines.ts";
+import { afterSettle, compensationState, compensationStates } from "./compensation-states.ts";
+import { COMPENSATE, exitsOf, type Line, lineOf, WAIT } from "./lines.ts";
 import { nodeTimeMs } from "./node-time.ts";
-import { genericRetry, retryOfLine } from "./retry-policy.ts";
+import { retryOfLine } from "./retry-policy.ts";
+import { backstopSeconds, expireTask, resolveTask, settleTask, stepTask, waitTask } from "./tasks.ts";
 import { wireError } from "./wire-errors.ts";
 
 /** Names of the states that are not lines. Those without a space are kept from lines in `lines.ts`: nodes' names have none. */
@@ -32,43 +27,54 @@ const state = {
   resolve: (line: string) => `Resolve ${line}`,
 } as const;
 
-/** Seconds by which a state's own timeout outlives what it backs up: the function's kill, or the recorded expiry. */
-const backstopSeconds = 10;
-/** Functions without agent code: a few reads and writes. */
-const shortTaskSeconds = 60;
-/** Step Functions' limit on TimeoutSeconds. */
-const stateTimeoutSecondsMax = 99_999_999;
-
 /** Writes the states of an agent. The payload that travels between them holds ids only: run_id, position, next. */
 export function compileStates(agent: Agent, lines: readonly Line[], settings: CompileSettings): StateMachineDefinition {
   const target = (node: string): string => (node === END ? state.done : (lineOf(lines, node)?.name ?? state.settle));
+  const undoable = compensableNodes(agent);
+  const compensates = undoable.length > 0;
   const states: Record<string, AslState> = {
     [state.start]: {
       Type: "Choice",
       Comment: "A new run enters at its first node, a resumed one at any.",
-      Choices: agent.nodes.map((node) => ({
-        Variable: "$.resume_at",
-        StringEquals: node.name,
-        Next: target(node.name),
-      })),
+      Choices: [
+        ...agent.nodes.map((node) => ({
+          Variable: "$.resume_at",
+          StringEquals: node.name,
+          Next: target(node.name),
+        })),
+        ...(compensates
+          ? [{ Variable: "$.resume_at", StringEquals: COMPENSATE, Next: compensationState.compensate }]
+          : []),
+      ],
       Default: state.lost,
     },
   };
   for (const line of lines) {
-    checkTimes(agent, line, settings);
+    checkTimes(
+      agent,
+      line.nodes.map((name) => nodeOf(agent, name)),
+      settings,
+    );
     const exits = exitsOf(agent, line);
     const approval = line.nodes.map((name) => nodeOf(agent, name)).find((node) => node.kind === "approval");
-    const stateOf = (exit: string) => (exit === WAIT && approval ? state.wait(approval.name) : target(exit));
+    const stateOf = (exit: string) => {
+      if (exit === COMPENSATE) return compensationState.compensate;
+      return exit === WAIT && approval ? state.wait(approval.name) : target(exit);
+    };
     states[line.name] = lineTask(agent, line, exits, stateOf, target, settings);
     if (exits.length > 1) states[state.after(line.name)] = choiceAfter(exits, stateOf);
     // An answer that ends the run comes back into its line, which closes the run.
     const answered = (node: string) => (node === END ? line.name : target(node));
     if (approval) Object.assign(states, waitStates(line, approval, answered));
     if (line.nodes.some((name) => nodeOf(agent, name).kind === "write")) {
-      states[state.resolve(line.name)] = resolveTask(line, settings);
+      states[state.resolve(line.name)] = resolveTask(line.name, settings, { Catch: catchFailure, Next: line.name });
     }
   }
-  Object.assign(states, closingStates(states));
+  if (compensates) {
+    checkTimes(agent, undoable.map(compensationOf), settings);
+    Object.assign(states, compensationStates(undoable, state, settings));
+  }
+  Object.assign(states, closingStates(states, compensates));
   return {
     Comment: `${agent.name} version ${agent.version}, compiled by Surefoot`,
     StartAt: state.start,
@@ -86,26 +92,18 @@ function lineTask(
 ): TaskState {
   const [only] = exits;
   const ends = exits.length === 1 && only === END;
-  return {
-    Type: "Task",
-    Comment: line.nodes.map((name) => `${name}: ${nodeOf(agent, name).kind}`).join(", "),
-    Resource: lambdaInvoke,
-    Parameters: {
-      FunctionName: "${StepFunctionArn}",
-      Payload: { ...ids, line: line.name },
+  return stepTask(
+    { line: line.name, comment: line.nodes.map((name) => `${name}: ${nodeOf(agent, name).kind}`).join(", ") },
+    settings,
+    {
+      Retry: retryOfLine(agent, line),
+      Catch: [...lineCatch(agent, line, target), ...catchFailure],
+      way: ends
+        ? { End: true }
+        : { Next: exits.length === 1 && only !== undefined ? stateOf(only) : state.after(line.name) },
     },
-    ResultSelector: { "run_id.$": "$.Payload.run_id", "position.$": "$.Payload.position", "next.$": "$.Payload.next" },
-    TimeoutSeconds: settings.stepTimeoutSeconds + backstopSeconds,
-    Retry: retryOfLine(agent, line),
-    Catch: [...lineCatch(agent, line, target), ...catchFailure],
-    ...(ends
-      ? { End: true }
-      : { Next: exits.length === 1 && only !== undefined ? stateOf(only) : state.after(line.name) }),
-  };
+  );
 }
-
-/** What every Lambda is told: which run, where, and which execution asks. Never user data. */
-const ids = { "run_id.$": "$.run_id", "position.$": "$.position", "execution.$": "$$.Execution.Name" } as const;
 
 function lineCatch(agent: Agent, line: Line, target: (node: string) => string): readonly Catcher[] {
   const writes = line.nodes.map((name) => nodeOf(agent, name)).filter((node) => node.kind === "write");
@@ -149,79 +147,39 @@ function waitStates(line: Line, approval: ApprovalNode, target: (node: string) =
     ...new Map([approval.next, approval.onReject, approval.onExpire].map((node) => [node, node])).keys(),
   ];
   return {
-    [state.wait(approval.name)]: {
-      Type: "Task",
-      Comment: `Waits for a person. The answer is the step at the same position; expiry is recorded there too.`,
-      Resource: lambdaInvokeAndWait,
-      Parameters: {
-        FunctionName: "${WaitFunctionArn}",
-        Payload: { ...ids, line: line.name, action: "ask", "task_token.$": "$$.Task.Token" },
+    [state.wait(approval.name)]: waitTask(
+      {
+        line: line.name,
+        comment: "Waits for a person. The answer is the step at the same position; expiry is recorded there too.",
+        seconds: Math.ceil(approval.validForMs / 1_000) + backstopSeconds,
       },
-      ResultPath: null,
-      TimeoutSeconds: Math.min(Math.ceil(approval.validForMs / 1_000) + backstopSeconds, stateTimeoutSecondsMax),
-      Retry: genericRetry,
-      Catch: [
-        after(approval.onReject, wireError.rejected),
-        after(approval.onExpire, wireError.expired),
-        { ErrorEquals: ["States.Timeout"], ResultPath: null, Next: state.expire(approval.name) },
-        ...catchFailure,
-      ],
-      ...next(target(approval.next)),
-    },
-    [state.expire(approval.name)]: {
-      Type: "Task",
-      Comment: "Records the expiry unless an answer was first: the log decides.",
-      Resource: lambdaInvoke,
-      Parameters: { FunctionName: "${WaitFunctionArn}", Payload: { ...ids, line: line.name, action: "expire" } },
-      ResultSelector: {
-        "run_id.$": "$.Payload.run_id",
-        "position.$": "$.Payload.position",
-        "next.$": "$.Payload.next",
+      {
+        Catch: [
+          after(approval.onReject, wireError.rejected),
+          after(approval.onExpire, wireError.expired),
+          { ErrorEquals: ["States.Timeout"], ResultPath: null, Next: state.expire(approval.name) },
+          ...catchFailure,
+        ],
+        Next: target(approval.next),
       },
-      TimeoutSeconds: shortTaskSeconds,
-      Retry: genericRetry,
+    ),
+    [state.expire(approval.name)]: expireTask(line.name, {
       Catch: catchFailure,
       Next: state.after(state.expire(approval.name)),
-    },
+    }),
     [state.after(state.expire(approval.name))]: choiceAfter(answers, target),
   };
 }
 
-function resolveTask(line: Line, settings: CompileSettings): TaskState {
-  return {
-    Type: "Task",
-    Comment: "An effect may or may not have happened: waits for a person, then the ledger decides.",
-    Resource: lambdaInvokeAndWait,
-    Parameters: {
-      FunctionName: "${WaitFunctionArn}",
-      Payload: { ...ids, line: line.name, action: "ask", "task_token.$": "$$.Task.Token" },
-    },
-    ResultPath: null,
-    TimeoutSeconds: Math.min(settings.resolutionWaitSeconds, stateTimeoutSecondsMax),
-    Retry: genericRetry,
-    Catch: catchFailure,
-    Next: line.name,
-  };
-}
-
-function closingStates(states: Readonly<Record<string, AslState>>): Record<string, AslState> {
+function closingStates(states: Readonly<Record<string, AslState>>, compensates: boolean): Record<string, AslState> {
   const text = JSON.stringify(states);
   const used = (name: string) => text.includes(`"Next":${JSON.stringify(name)}`);
   return {
-    [state.settle]: {
-      Type: "Task",
-      Comment: "Records why the run stopped. The run is parked or failed, never lost.",
-      Resource: lambdaInvoke,
-      Parameters: {
-        FunctionName: "${SettleFunctionArn}",
-        Payload: { "run_id.$": "$.run_id", "execution.$": "$$.Execution.Name", "error.$": "$.failure.Error" },
-      },
-      ResultPath: null,
-      TimeoutSeconds: shortTaskSeconds,
-      Retry: genericRetry,
+    [state.settle]: settleTask(compensates, {
       Catch: [{ ErrorEquals: [wireError.stale], ResultPath: null, Next: state.stopped }],
-      Next: state.failed,
-    },
+      Next: compensates ? state.after(state.settle) : state.failed,
+    }),
+    ...(compensates && { [state.after(state.settle)]: afterSettle(state.failed) }),
     [state.lost]: {
       Type: "Pass",
       Comment: "A route that these states do not have: a bug or a foreign input.",
@@ -239,16 +197,14 @@ function closingStates(states: Readonly<Record<string, AslState>>): Record<strin
   };
 }
 
-const next = (name: string): { readonly Next: string } => ({ Next: name });
-
-function checkTimes(agent: Agent, line: Line, settings: CompileSettings): void {
-  for (const name of line.nodes) {
-    const needsMs = nodeTimeMs(nodeOf(agent, name));
+function checkTimes(agent: Agent, nodes: readonly AgentNode[], settings: CompileSettings): void {
+  for (const node of nodes) {
+    const needsMs = nodeTimeMs(node);
     if (needsMs > settings.stepTimeoutSeconds * 1_000) {
       throw new AgentDefinitionError(
         agent.name,
-        `node "${name}" may take ${needsMs} ms, but the step function is killed after ${settings.stepTimeoutSeconds} s: shorten its timeout or raise stepTimeoutSeconds`,
-        { node: name },
+        `node "${node.name}" may take ${needsMs} ms, but the step function is killed after ${settings.stepTimeoutSeconds} s: shorten its timeout or raise stepTimeoutSeconds`,
+        { node: node.name },
       );
     }
   }

@@ -1,4 +1,5 @@
 import { type Agent, approvalsOf } from "../agent/agent.ts";
+import { compensableNodes } from "../agent/compensation.ts";
 import { type AgentNode, successorsOf } from "../agent/node.ts";
 import { sha256Hex } from "../operation/canonical-json.ts";
 import { END } from "../runlog/step.ts";
@@ -61,17 +62,25 @@ export function exitsOf(agent: Agent, line: Line): readonly string[] {
 
 /**
  * Once asked, an approval's answers leave its wait state, not the line; not required, it goes straight on. An answer that ends the run
- * comes back into the line, which closes the run, and so does a dispatch that is sent back to the end.
+ * comes back into the line, which closes the run, and so does a dispatch that is sent back to the end. A run that is turned down there is
+ * compensated where it can be.
  */
 function targetsOf(agent: Agent, node: AgentNode): readonly string[] {
+  const compensates = compensableNodes(agent).length > 0;
   switch (node.kind) {
     case "approval": {
       const ends = [node.next, node.onReject, node.onExpire].includes(END);
-      return [...(node.when ? [node.next] : []), WAIT, ...(ends ? [END] : [])];
+      const turnedDown = [node.onReject, node.onExpire].includes(END);
+      return [
+        ...(node.when ? [node.next] : []),
+        WAIT,
+        ...(ends ? [END] : []),
+        ...(turnedDown && compensates ? [COMPENSATE] : []),
+      ];
     }
     case "write": {
       const sentToEnd = approvalsOf(agent, node.name).some((approval) => approval.onStale === END);
-      return [node.next, ...(sentToEnd ? [END] : [])];
+      return [node.next, ...(sentToEnd ? [END] : []), ...(sentToEnd && compensates ? [COMPENSATE] : [])];
     }
     case "model":
     case "read":
@@ -85,6 +94,15 @@ function targetsOf(agent: Agent, node: AgentNode): readonly string[] {
 
 /** What a line returns as `next` when it asked and now waits. No node can have this name. */
 export const WAIT = "wait!";
+
+/**
+ * The line that undoes what a run has done, as its Task is told, and what another line returns as `next` when the run ends there. It has no
+ * nodes of the definition; no node can have this name.
+ */
+export const COMPENSATE = "compensate!";
+
+/** What that line returns as `next` when the run it compensated has failed: its execution fails too. */
+export const FAILED = "failed!";
 
 export const lineOf = (lines: readonly Line[], node: string): Line | undefined =>
   lines.find((line) => line.nodes.includes(node));

@@ -49,8 +49,11 @@ const later: Retrier = {
 const handOver: Retrier = { ErrorEquals: [wireError.handOver], IntervalSeconds: 1, MaxAttempts: 1_000, BackoffRate: 1 };
 
 /** Retry blocks of a line: per node and failure class, then the platform's. Error names never overlap, so order does not matter. */
-export const retryOfLine = (agent: Agent, line: Line): readonly Retrier[] => [
-  ...line.nodes.flatMap((name) => retryOfNode(nodeOf(agent, name))),
+export const retryOfLine = (agent: Agent, line: Line): readonly Retrier[] =>
+  retryOfNodes(line.nodes.map((name) => nodeOf(agent, name)));
+
+export const retryOfNodes = (nodes: readonly AgentNode[]): readonly Retrier[] => [
+  ...nodes.flatMap(retryOfNode),
   later,
   handOver,
   ...platform,

@@ -33,6 +33,10 @@ export const transitions = {
   resolveFailed: { from: ["PENDING", "UNKNOWN"], to: "FAILED_FINAL", owner: false },
   /** An operator mended the cause: the budget of attempts starts anew. */
   grant: { from: ["FAILED_RETRYABLE"], to: "FAILED_RETRYABLE", owner: false },
+  /** Its run is compensated: what did not happen must not happen any more. */
+  withdraw: { from: ["PENDING", "FAILED_RETRYABLE"], to: "FAILED_FINAL", owner: false },
+  /** A compensation that failed for good is still owed: an operator mended the cause. */
+  reopen: { from: ["FAILED_FINAL"], to: "FAILED_RETRYABLE", owner: false },
   /** An attempt that lost its claim and did succeed. It always counts. */
   commitLate: {
     from: ["PENDING", "STARTED", "FAILED_RETRYABLE", "FAILED_FINAL", "UNKNOWN"],

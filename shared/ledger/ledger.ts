@@ -72,6 +72,10 @@ export interface Ledger {
   resolve(found: LedgerEntry, word: PersonsWord): Promise<EntryWrite>;
   /** Starts the budget of attempts anew, where it did not happen and the cause was mended. */
   grant(found: LedgerEntry): Promise<EntryWrite>;
+  /** Gives a compensation that failed for good another budget of attempts. */
+  reopen(found: LedgerEntry): Promise<EntryWrite>;
+  /** Sees to it that what did not happen never does: whoever was about to claim it finds it failed for good. */
+  withdraw(found: LedgerEntry, fault: Fault): Promise<EntryWrite>;
   reconcileSucceeded(found: LedgerEntry, success: Success, evidence: string): Promise<EntryWrite>;
   reconcileAbsent(found: LedgerEntry, evidence: string): Promise<EntryWrite>;
   reconcileUnknown(found: LedgerEntry, fault: Fault): Promise<EntryWrite>;
@@ -185,6 +189,8 @@ export function createLedger({ store, clock, ids }: LedgerOptions): Ledger {
 
     resolve: (found, word) => move(found, transitionOf[word.outcome], resolvedBy(found, word)),
     grant: (found) => move(found, "grant", { attempts_granted: found.attempt, not_before: undefined }),
+    reopen: (found) => move(found, "reopen", { attempts_granted: found.attempt, not_before: undefined }),
+    withdraw: (found, fault) => move(found, "withdraw", { error: fault.toRecord(), not_before: undefined }),
 
     reconcileSucceeded: (found, success, evidence) =>
       move(found, "reconcileSucceeded", { ...succeeded(success), resolution: resolved("SUCCEEDED", evidence) }),

@@ -65,12 +65,15 @@ export function keyUntilMs(entry: LedgerEntry, downstream: Downstream): number {
 /**
  * Precondition: the entry is STARTED and its lease lapsed.
  * Within the key's window, counted from the first send, the same key is safe to send again. Past it the key is a new request.
+ * `wanted` is false for a run that was called off: nobody knows whether the attempt was ever sent, and a replay that is the first to
+ * arrive would start what a cancelled run must not. So its key is never sent again: the other side is asked, or else a person.
  */
 export function decideReconciliation(
   entry: LedgerEntry,
   downstream: Downstream,
   nowMs: number,
   attemptsMax: number,
+  wanted: boolean,
 ): Reconciliation {
   if (downstream.by === "none") return { kind: "unknown", why: "the other side has neither a key nor a query" };
   if (downstream.by === "key") {
@@ -78,8 +81,14 @@ export function decideReconciliation(
     const budgetLeft = attemptsSpent(entry) < attemptsMax;
     // A replay that was refused for good would be refused again, and proves nothing about the attempt before it.
     const refused = entry.error?.failure_class === "final";
-    if (keyStillCounts && budgetLeft && !refused) return { kind: "replay" };
+    if (wanted && keyStillCounts && budgetLeft && !refused) return { kind: "replay" };
     if (downstream.lookup) return { kind: "lookup" };
+    if (!wanted) {
+      return {
+        kind: "unknown",
+        why: "its run was called off, so its key is not sent again, and the tool declares no lookup",
+      };
+    }
     return {
       kind: "unknown",
       why: keyStillCounts

@@ -1,4 +1,4 @@
-import type { Agent } from "../agent/agent.ts";
+import { type Agent, findNode } from "../agent/agent.ts";
 import type { WriteNode } from "../agent/node.ts";
 import { ReplayContractError } from "../faults/faults.ts";
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
@@ -10,7 +10,7 @@ export function writeNodeOf(
   entry: LedgerEntry,
 ): { readonly node: WriteNode; readonly position: Position } {
   const position = Position.parse(entry.position);
-  const node = agent.nodes.find((candidate) => candidate.name === nodeAt(position));
+  const node = findNode(agent, nodeAt(position));
   if (node?.kind === "write" && node.tool.name === entry.action_name) return { node, position };
   throw new ReplayContractError(
     entry.run_id,

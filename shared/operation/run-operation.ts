@@ -1,10 +1,10 @@
-import { type PackedValue, packValue, unpackValue } from "../payloads/claim-check.ts";
-import { RecordCorrupt } from "../faults/faults.ts";
+import { type PackedValue, packValue } from "../payloads/claim-check.ts";
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import type { OperationCall, OperationPorts } from "./operation-call.ts";
 import { commit } from "./phases/commit.ts";
 import { execute } from "./phases/execute.ts";
 import { prepare } from "./phases/prepare.ts";
+import { recordedResult } from "./recorded-result.ts";
 
 /** What a settled operation gives its step. */
 export interface OperationResult {
@@ -27,26 +27,8 @@ export async function runOperation(call: OperationCall, ports: OperationPorts): 
   return resultOf(call, entry, ports);
 }
 
-/** @throws RecordCorrupt when a stored result no longer parses: an error, never other data. */
 async function resultOf(call: OperationCall, entry: LedgerEntry, ports: OperationPorts): Promise<OperationResult> {
-  const { tool } = call.node;
-  const parsed = tool.output.safeParse(await recordedResult(call, entry, ports));
-  if (!parsed.success) {
-    throw new RecordCorrupt(
-      `the result of operation ${entry.operation_id}`,
-      parsed.error.issues.map((issue) => issue.message).join("; "),
-    );
-  }
-  const output = entry.result ?? (await packValue(ports.payloads, call.run.run_id, parsed.data));
+  const result = await recordedResult(call.node.tool, entry, ports.payloads);
+  const output = entry.result ?? (await packValue(ports.payloads, call.run.run_id, result));
   return { operationId: entry.operation_id, output };
-}
-
-/** As the other side answered, or, where a person gave the reference, as the tool makes an answer of it. */
-async function recordedResult(call: OperationCall, entry: LedgerEntry, ports: OperationPorts): Promise<unknown> {
-  if (entry.result !== undefined) return unpackValue(ports.payloads, entry.result);
-  const make = call.node.tool.resultOf;
-  if (make === undefined || entry.external_ref === undefined) {
-    throw new RecordCorrupt(`operation ${entry.operation_id}`, "it succeeded without a result");
-  }
-  return make(entry.external_ref, await unpackValue(ports.payloads, entry.request));
 }

@@ -2,10 +2,10 @@ import type { Agent } from "../agent/agent.ts";
 import { BadRequest } from "../faults/faults.ts";
 import { writeNodeOf } from "../operation/find-operation.ts";
 import { runOperation } from "../operation/run-operation.ts";
-import { foldState } from "./fold-state.ts";
 import { guardsOfWrite } from "./guards-of-write.ts";
 import type { NodePorts } from "./ports.ts";
 import type { OperationEntry } from "./reconcile-operation.ts";
+import { stateOfOperation } from "./state-of-operation.ts";
 
 /**
  * Delivers one queued operation: the same four phases, by the worker instead of the run, which waits for the ledger meanwhile.
@@ -18,8 +18,7 @@ export async function deliverOperation(agent: Agent, entry: OperationEntry, port
     throw new BadRequest("unknown_operation", `there is no operation "${entry.operationId}" with a run`, 404);
   }
   const { node, position } = writeNodeOf(agent, found);
-  const before = history.steps.filter((step) => step.position < position);
-  const { state } = await foldState(history.run, before, ports.payloads);
+  const state = await stateOfOperation(agent, found, history, ports);
   await runOperation(
     {
       run: history.run,

@@ -1,3 +1,4 @@
+import { isCompensation } from "../agent/compensation.ts";
 import type { State } from "../agent/node.ts";
 import { Rejection } from "../approval/approval.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
@@ -11,8 +12,9 @@ export interface Folded {
   with(step: Step, output: unknown): Folded;
 }
 
-/** Folds recorded steps, in order of position. Reads only the payloads of the latest output of each node. */
-export async function foldState(run: RunRecord, steps: readonly Step[], payloads: PayloadStore): Promise<Folded> {
+/** Folds recorded steps, in order of position. Reads only the payloads of the latest output of each node. What was undone stays seen. */
+export async function foldState(run: RunRecord, recorded: readonly Step[], payloads: PayloadStore): Promise<Folded> {
+  const steps = recorded.filter((step) => !isCompensation(step.node));
   const latest = new Map(steps.map((step) => [foldKey(step), step]));
   const unpacked = new Map(
     await Promise.all([...latest].map(async ([key, step]) => [key, await unpackValue(payloads, step.output)] as const)),

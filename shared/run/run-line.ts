@@ -1,22 +1,27 @@
-import { type Agent, nodeOf } from "../agent/agent.ts";
+import { type Agent, findNode, nodeOf } from "../agent/agent.ts";
+import { compensableNodes } from "../agent/compensation.ts";
 import type { AgentNode } from "../agent/node.ts";
 import { ApprovalOutcome, Rejection } from "../approval/approval.ts";
-import { type Line, WAIT } from "../compile/lines.ts";
+import { COMPENSATE, type Line, WAIT } from "../compile/lines.ts";
 import { nodeTimeMs } from "../compile/node-time.ts";
 import { wireError } from "../compile/wire-errors.ts";
 import { Fault } from "../faults/fault.ts";
-import { ComeBackLater, ReplayContractError, StaleExecution } from "../faults/faults.ts";
+import { ComeBackLater } from "../faults/faults.ts";
 import { WireFault } from "../faults/wire-fault.ts";
 import { checkpoint } from "../operation/phases/checkpoint.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
-import { nodeAt, ordinalOf, Position, positionAfter } from "../runlog/position.ts";
+import { nodeAt, ordinalOf, type Position, positionAfter } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
-import { isOpen, type RunRecord } from "../runlog/run-record.ts";
+import { openRunStatuses, type RunCompensation } from "../runlog/run-record.ts";
 import { END, type Step } from "../runlog/step.ts";
 import { askApproval } from "./ask-approval.ts";
+import { beginCompensation } from "./begin-compensation.ts";
 import { checkStep } from "./check-step.ts";
+import { compensableOperations } from "./compensable-operations.ts";
 import { failNode } from "./fail-node.ts";
+import { failRestore } from "./fail-restore.ts";
 import { type Folded, foldState } from "./fold-state.ts";
+import { readOwned, refuseLost, wakeUp } from "./owned-run.ts";
 import type { NodePorts } from "./ports.ts";
 import { runNode } from "./run-node.ts";
 import { stepOf } from "./step-of.ts";
@@ -33,7 +38,7 @@ export interface LineEntry {
   readonly functionArn: string | undefined;
 }
 
-/** What a Task hands out: ids only. `next` is a node of another line, `end`, or `wait!`. */
+/** What a Task hands out: ids only. `next` is a node of another line, `end`, `wait!` or `compensate!`. */
 export interface LineExit {
   readonly run_id: string;
   readonly position: Position;
@@ -48,6 +53,8 @@ export interface LineExit {
 export async function runLine(agent: Agent, line: Line, entry: LineEntry, ports: NodePorts): Promise<LineExit> {
   const enteredAtMs = ports.clock.nowMs();
   const history = await readOwned(entry, ports);
+  // Another invocation ended the run here, and died before it could say how.
+  if (history.run.compensation) return { run_id: entry.runId, position: entry.position, next: COMPENSATE };
   await wakeUp(history, ports);
   const replayed = await replay(agent, history, entry.position, ports);
   ports.metrics.add("resume_latency", { agent: agent.name }, ports.clock.nowMs() - enteredAtMs);
@@ -61,8 +68,8 @@ export async function runLine(agent: Agent, line: Line, entry: LineEntry, ports:
     folded = folded.with(step, await unpackValue(ports.payloads, step.output));
     place = after(step);
   }
-  await finish(history, place.last, ports);
-  return { run_id: entry.runId, position: place.last.position, next: END };
+  const next = await finish(agent, history, place.last, ports);
+  return { run_id: entry.runId, position: place.last.position, next };
 }
 
 /** Where a run stands: about to take a position, or past its last step. */
@@ -96,43 +103,12 @@ function leave(line: Line, { position, from }: Ahead, { run, waiters }: RunHisto
   return { run_id: run.run_id, position, next: nodeAt(position) };
 }
 
-/** The run's history, read consistently, if this execution still owns it. */
-async function readOwned(entry: LineEntry, ports: NodePorts): Promise<RunHistory> {
-  const history = await ports.log.read(entry.runId);
-  refuseLost(entry, history?.run);
-  if (!history) throw new RangeError("a run that is owned has a history");
-  return history;
-}
-
-/** @throws WireFault `surefoot.stale` when another execution owns the run, or it has ended: a cancelled run starts nothing. */
-function refuseLost(entry: LineEntry, run: RunRecord | undefined): asserts run is RunRecord {
-  const problem = !run
-    ? "there is no such run"
-    : run.execution !== entry.execution
-      ? `${run.execution} owns it now`
-      : isOpen(run.status)
-        ? undefined
-        : `it is ${run.status}`;
-  if (problem === undefined) return;
-  const fault = new StaleExecution(entry.runId, entry.execution, problem);
-  throw new WireFault(wireError.stale, fault.message, fault);
-}
-
-/** A run that goes on is RUNNING again. */
-async function wakeUp({ run }: RunHistory, ports: NodePorts): Promise<void> {
-  if (run.status !== "RUNNING") await ports.log.change(run, ["WAITING", "PARKED"], { status: "RUNNING" });
-}
-
 /** Passes over what is recorded. @throws WireFault when a record was made by another definition: then nothing runs. */
 async function replay(agent: Agent, history: RunHistory, from: Position, ports: NodePorts) {
   const { run, steps } = history;
   const recorded = new Map(steps.map((step) => [step.position, step]));
   try {
-    for (const step of steps)
-      checkStep(
-        step,
-        agent.nodes.find((node) => node.name === step.node),
-      );
+    for (const step of steps) checkStep(step, findNode(agent, step.node));
     const folded = await foldState(run, steps, ports.payloads);
     let place: Place = { kind: "next", position: from };
     let replayedSteps = 0;
@@ -145,23 +121,7 @@ async function replay(agent: Agent, history: RunHistory, from: Position, ports: 
     if (replayedSteps > 0) ports.metrics.add("replayed_step_total", { agent: agent.name }, replayedSteps);
     return { place: place, folded };
   } catch (error) {
-    const mismatch = error instanceof ReplayContractError;
-    ports.metrics.add(mismatch ? "workflow_version_mismatch_total" : "checkpoint_restore_failure_total", {
-      agent: agent.name,
-    });
-    const last = mismatch ? Position.parse(error.facts["position"]) : (steps.at(-1)?.position ?? from);
-    await ports.log.noteFailure({
-      run_id: run.run_id,
-      position: last,
-      node: nodeAt(last),
-      error: (error instanceof Fault ? error : new Fault("restore_failed", "retryable", String(error))).toRecord(),
-      updated_at: new Date(ports.clock.nowMs()).toISOString(),
-    });
-    throw new WireFault(
-      wireError.final(nodeAt(last)),
-      `run ${run.run_id} at ${last}: the log cannot be continued by this code`,
-      error,
-    );
+    throw await failRestore(run, steps.at(-1)?.position ?? from, error, ports);
   }
 }
 
@@ -230,21 +190,46 @@ function mayStart(agent: Agent, node: AgentNode, position: Position, { failures 
   }
 }
 
-/** The end of a run: the route that led to it is its outcome. */
-async function finish({ run }: RunHistory, last: Step, ports: NodePorts): Promise<void> {
-  const outcome = endOf(last, await unpackValue(ports.payloads, last.output));
-  await ports.log.change(run, ["RUNNING", "WAITING", "PARKED"], { status: "SUCCEEDED", outcome });
+/**
+ * The end of a run: the route that led to it is its outcome. One that was turned down takes back what it has done first.
+ * @returns where the states go: `end`, or the line that compensates.
+ */
+async function finish(
+  agent: Agent,
+  history: RunHistory,
+  last: Step,
+  ports: NodePorts,
+): Promise<typeof END | typeof COMPENSATE> {
+  const { run } = history;
+  const { outcome, because } = endOf(last, await unpackValue(ports.payloads, last.output));
+  if (because && (await hasSomethingToUndo(agent, history, ports))) {
+    await beginCompensation(run, { because, ends: { status: "SUCCEEDED", outcome } }, ports);
+    return COMPENSATE;
+  }
+  await ports.log.change(run, openRunStatuses, { status: "SUCCEEDED", outcome });
   ports.logger.info("run ended", {
     run_id: run.run_id,
     workflow_id: run.workflow_id,
     workflow_version: run.workflow_version,
     outcome,
   });
+  return END;
 }
 
-function endOf(last: Step, output: unknown): string {
-  if (last.outcome === "sent_back") return Rejection.parse(output).reason;
-  if (last.kind !== "approval") return "completed";
+async function hasSomethingToUndo(agent: Agent, history: RunHistory, ports: NodePorts): Promise<boolean> {
+  if (compensableNodes(agent).length === 0) return false;
+  const made = await compensableOperations(agent, history, undefined, ports);
+  return made.some(({ entry }) => ["STARTED", "SUCCEEDED", "UNKNOWN"].includes(entry.status));
+}
+
+/** `because` says that the run was turned down. */
+function endOf(
+  last: Step,
+  output: unknown,
+): { readonly outcome: string; readonly because?: RunCompensation["because"] } {
+  if (last.outcome === "sent_back") return { outcome: Rejection.parse(output).reason, because: "sent_back" };
+  if (last.kind !== "approval") return { outcome: "completed" };
   const { outcome } = ApprovalOutcome.parse(output);
-  return outcome === "rejected" || outcome === "expired" ? outcome : "completed";
+  const turnedDown = outcome === "rejected" || outcome === "expired";
+  return turnedDown ? { outcome, because: outcome } : { outcome: "completed" };
 }

@@ -1,5 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import { firstNode } from "../agent/agent.ts";
+import { compensableNodes } from "../agent/compensation.ts";
 import { checkpointSchemaVersion, contractDigest } from "../contract/manifest.ts";
 import { BadRequest } from "../faults/faults.ts";
 import { canonicalJson, digestOf } from "../operation/canonical-json.ts";
@@ -56,6 +57,7 @@ export async function startRun(
       entry: firstNode(agent).name,
       execution: executionName(runId, 1),
       execution_attempt: 1,
+      ...(compensableNodes(agent).length > 0 && { compensates: true }),
       created_at: now,
       updated_at: now,
       write_id: ports.ids.next(),

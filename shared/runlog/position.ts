@@ -4,12 +4,13 @@ import { z } from "zod";
 export const ordinalMax = 9_999;
 
 /**
- * Where a step stands in its run, given by structure: `0003.order`. Nested parts are joined by `/`.
+ * Where a step stands in its run, given by structure: `0003.order`. Nested parts are joined by `/`. What undoes the operation of
+ * `0003.order` stands at `0003.order.compensate`.
  * It sorts, and says on its own which node it belongs to.
  */
 export const Position = z
   .string()
-  .regex(/^\d{4}\.[A-Za-z0-9_-]+$/u)
+  .regex(/^\d{4}\.[A-Za-z0-9_-]+(?:\.compensate)?$/u)
   .brand<"Position">();
 export type Position = z.infer<typeof Position>;
 

@@ -38,7 +38,7 @@ export interface WaiterKey {
 }
 
 export type RunChange = Partial<
-  Pick<RunRecord, "status" | "outcome" | "waiting_for" | "failure" | "execution" | "execution_attempt">
+  Pick<RunRecord, "status" | "outcome" | "waiting_for" | "failure" | "compensation" | "execution" | "execution_attempt">
 >;
 
 /** The store of where to resume from. Every write is one conditional item write; a lost acknowledgement is read back, not repeated. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isCompensation } from "../agent/compensation.ts";
 import { FaultRecord } from "../faults/fault.ts";
 import { PackedValue } from "../payloads/claim-check.ts";
 
@@ -28,6 +29,22 @@ export const RunFailure = z.object({
 });
 export type RunFailure = z.infer<typeof RunFailure>;
 
+/**
+ * The run has turned out otherwise: what it did is undone, latest first, and then it takes the end that is kept here. Stays after the
+ * end, and says then that the run was compensated.
+ */
+export const RunCompensation = z.object({
+  /** Its failure, or the route that ended it, or a person. */
+  because: z.enum(["failed", "rejected", "expired", "sent_back", "cancelled"]),
+  since: z.string(),
+  ends: z.object({
+    status: z.enum(["FAILED", "SUCCEEDED", "CANCELLED"]),
+    outcome: z.string(),
+    failure: RunFailure.optional(),
+  }),
+});
+export type RunCompensation = z.infer<typeof RunCompensation>;
+
 export const RunRecord = z.object({
   run_id: RunId,
   agent: z.string(),
@@ -48,11 +65,18 @@ export const RunRecord = z.object({
   execution_attempt: z.number().int().positive(),
   waiting_for: z.string().optional(),
   failure: RunFailure.optional(),
+  /** Its agent declares how writes are undone, and its states can. */
+  compensates: z.literal(true).optional(),
+  compensation: RunCompensation.optional(),
   created_at: z.string(),
   updated_at: z.string(),
   write_id: z.string(),
 });
 export type RunRecord = z.infer<typeof RunRecord>;
+
+/** Whether a run may still start an operation of `node`. An ended one starts nothing, one that is compensated nothing but compensations. */
+export const mayStart = ({ status, compensation }: Pick<RunRecord, "status" | "compensation">, node: string): boolean =>
+  isOpen(status) && (compensation !== undefined) === isCompensation(node);
 
 export const executionName = (runId: string, attempt: number): string => `${runId}-${attempt}`;
 

@@ -98,7 +98,8 @@ async function inDoubt(
     lease_until: new Date(nowMs).toISOString(),
     error: fault.toRecord(),
   };
-  const next = decideReconciliation(doubtful, tool.downstream, nowMs, tool.attemptsMax);
+  // Whether its run still wants it is looked at by whoever reconciles.
+  const next = decideReconciliation(doubtful, tool.downstream, nowMs, tool.attemptsMax, true);
   ports.logger.warn("operation in doubt", {
     ...logContextOf(call, entry.operation_id),
     code: fault.code,

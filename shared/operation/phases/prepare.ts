@@ -4,7 +4,7 @@ import { Fault, isFault } from "../../faults/fault.ts";
 import { ComeBackLater, HandedOut, OperationConflict, OperationUnknown, SentBack } from "../../faults/faults.ts";
 import type { LedgerEntry } from "../../ledger/ledger-entry.ts";
 import { unpackValue } from "../../payloads/claim-check.ts";
-import { isOpen } from "../../runlog/run-record.ts";
+import { isOpen, mayStart } from "../../runlog/run-record.ts";
 import { decideRecovery } from "../decide-recovery.ts";
 import { leaseMarginMs } from "../lease.ts";
 import {
@@ -107,8 +107,9 @@ async function mayBeSent(
   ports: OperationPorts,
 ): Promise<void> {
   const run = await ports.readRun(call.run.run_id);
-  if (!run || !isOpen(run.status)) {
-    throw new Fault("run_not_open", "final", `run ${call.run.run_id} is ${run?.status ?? "gone"}: nothing was sent`);
+  if (!run || !mayStart(run, call.node.name)) {
+    const found = run?.compensation && isOpen(run.status) ? "being compensated" : (run?.status ?? "gone");
+    throw new Fault("run_not_open", "final", `run ${call.run.run_id} is ${found}: nothing was sent`);
   }
   for (const { outcome } of call.approvals) {
     const stale = checkApproval(outcome, {

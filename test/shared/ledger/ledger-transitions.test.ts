@@ -20,7 +20,7 @@ interface Row {
   readonly owner: boolean;
 }
 
-/** DESIGN section 2, written out, and what queued attempts need beside it. */
+/** DESIGN section 2, written out, and what queued attempts and compensated runs need beside it. */
 const table: readonly Row[] = [
   { name: "propose", from: ["PENDING"], to: "PENDING", owner: false },
   { name: "requeue", from: ["FAILED_RETRYABLE"], to: "PENDING", owner: false },
@@ -38,6 +38,8 @@ const table: readonly Row[] = [
   { name: "resolveRetry", from: ["UNKNOWN"], to: "FAILED_RETRYABLE", owner: false },
   { name: "resolveFailed", from: ["PENDING", "UNKNOWN"], to: "FAILED_FINAL", owner: false },
   { name: "grant", from: ["FAILED_RETRYABLE"], to: "FAILED_RETRYABLE", owner: false },
+  { name: "withdraw", from: ["PENDING", "FAILED_RETRYABLE"], to: "FAILED_FINAL", owner: false },
+  { name: "reopen", from: ["FAILED_FINAL"], to: "FAILED_RETRYABLE", owner: false },
   {
     name: "commitLate",
     from: ["PENDING", "STARTED", "FAILED_RETRYABLE", "FAILED_FINAL", "UNKNOWN"],

@@ -131,7 +131,20 @@ describe("how a doubt is cleared", () => {
 
   it.each(rows)("%s", (_behaviour, downstream, over, now, expected) => {
     const entry = anEntry("STARTED", over);
-    expect(decideReconciliation(entry, downstream, Date.parse(now), 3).kind).toBe(expected);
+    expect(decideReconciliation(entry, downstream, Date.parse(now), 3, true).kind).toBe(expected);
+  });
+
+  const calledOff: readonly [string, Downstream, string][] = [
+    ["a key is never sent again, since a replay may be the first to arrive", key, "unknown"],
+    ["a lookup beside the key is asked", keyAndLookup, "lookup"],
+    ["a query is asked as ever", query, "lookup"],
+    ["with neither, nobody can know", none() as Downstream, "unknown"],
+  ];
+  it.each(calledOff)("of a run that was called off: %s", (_behaviour, downstream, expected) => {
+    const entry = anEntry("STARTED", sent);
+    expect(decideReconciliation(entry, downstream, Date.parse("2026-09-02T12:02:00.000Z"), 3, false).kind).toBe(
+      expected,
+    );
   });
 
   it("says until when a key counts, and that other sides have no such end", () => {
