@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Migration } from "../contract/migration.ts";
 import { compensationOf, isCompensable, writeUndoneBy } from "./compensation.ts";
 import type { AgentNode } from "./node.ts";
 
@@ -11,6 +12,8 @@ export interface Agent {
   readonly nodes: readonly AgentNode[];
   /** Steps a run may take before it is parked: a cycle that never leaves is a bug that costs money. */
   readonly stepsMax: number;
+  /** How runs of earlier versions go on under this one. Default: they do not; each version ends its own runs. */
+  readonly migrations?: readonly Migration[];
 }
 
 export const stepsMaxDefault = 200;

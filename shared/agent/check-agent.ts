@@ -1,4 +1,5 @@
 import { AgentDefinitionError } from "../faults/faults.ts";
+import { migrationProblem } from "../contract/migration.ts";
 import { ordinalMax } from "../runlog/position.ts";
 import { END } from "../runlog/step.ts";
 import type { Agent } from "./agent.ts";
@@ -23,6 +24,8 @@ export function checkAgent(agent: Agent): void {
   if (!Number.isInteger(agent.stepsMax) || agent.stepsMax < 1 || agent.stepsMax > ordinalMax)
     wrong(`stepsMax must be a whole number from 1 to ${ordinalMax}, found ${agent.stepsMax}`);
   if (agent.nodes.length === 0) wrong("it has no nodes: add at least one before .end()");
+  const badMigration = migrationProblem(agent.migrations ?? [], agent.version);
+  if (badMigration !== undefined) wrong(badMigration);
   checkSchema(agent.input, (problem) => wrong(`input schema: ${problem}`));
 
   const names = new Set<string>();

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { ApprovalOutcome, Rejection } from "../approval/approval.ts";
 import type { ApprovalView } from "../approval/approval-view.ts";
+import type { Migration } from "../contract/migration.ts";
 import { END } from "../runlog/step.ts";
 import { type Agent, stepsMaxDefault } from "./agent.ts";
 import { checkAgent } from "./check-agent.ts";
@@ -207,9 +208,21 @@ export type { AgentBuilder };
 /** Starts the definition of an agent. `name` is `[a-z][a-z0-9-]*`, at most 40 characters. */
 export const defineAgent = <I>(
   name: string,
-  options: { readonly version: number; readonly input: z.ZodType<I>; readonly stepsMax?: number },
+  options: {
+    readonly version: number;
+    readonly input: z.ZodType<I>;
+    readonly stepsMax?: number;
+    /** How runs of earlier versions go on under this one. Default: they do not; each version ends its own runs. */
+    readonly migrations?: readonly Migration[];
+  },
 ): AgentBuilder<BaseState<I>, never, never> =>
   new AgentBuilder<BaseState<I>, never, never>(
-    { name, version: options.version, input: options.input, stepsMax: options.stepsMax ?? stepsMaxDefault },
+    {
+      name,
+      version: options.version,
+      input: options.input,
+      stepsMax: options.stepsMax ?? stepsMaxDefault,
+      ...(options.migrations && { migrations: options.migrations }),
+    },
     [],
   );
