@@ -32,6 +32,9 @@ export const metricMeanings = {
     "More requests reached a tool than attempts were claimed. Must stay 0: a client retries on its own.",
   approval_wait_seconds: "Seconds from asking to deciding.",
   waiter_overdue_total: "Waits that passed their time.",
+  approval_notice_total: "People or channels that were told of an approval that waits.",
+  approval_notice_failed_total:
+    "A channel could not tell people of an approval. The sweep tries again; while it grows, approvals wait unseen.",
   sweep_age_seconds: "Seconds since the last finished sweep.",
 } as const;
 

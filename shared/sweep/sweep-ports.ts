@@ -1,4 +1,5 @@
 import type { LedgerStore } from "../ledger/ledger-store.ts";
+import type { Notices } from "../notify/channel.ts";
 import type { DeliveryQueue } from "../ports/delivery-queue.ts";
 import type { ResolvePorts } from "../run/resolve-operation.ts";
 import type { OpenCursor } from "../tables/table-schema.ts";
@@ -34,7 +35,9 @@ export type SweepPorts = ResolvePorts & {
   readonly executionStates: ExecutionStates;
   readonly sweepState: SweepStateStore;
   readonly queue: DeliveryQueue;
+  /** Who is told about approvals that wait. @default nobody */
+  readonly notices?: Notices;
 };
 
 /** What was done about one thing. `nothing` is the usual answer. */
-export type SweepDeed = "nothing" | "reconciled" | "resent" | "woken" | "expired" | "resumed";
+export type SweepDeed = "nothing" | "reconciled" | "resent" | "woken" | "expired" | "resumed" | "told";
