@@ -54,7 +54,8 @@ export class Deployment {
     this.#register("deliver", delivery.workerTimeoutSeconds * 1_000, (ports) =>
       createDeliverHandler(delivery.receivesMax, ports),
     );
-    const apps: Readonly<Record<ApiFunction, (ports: Ports) => Hono>> = {
+    // Pages are for people; a drill decides over JSON.
+    const apps: Readonly<Record<Exclude<ApiFunction, "review">, (ports: Ports) => Hono>> = {
       start: (ports) => createStartApp([...this.#agents.values()], Object.fromEntries(this.#stateMachines), ports),
       read: (ports) => createReadApp([...this.#agents.keys()], ports),
       decide: (ports) => createDecideApp(ports),
@@ -79,7 +80,7 @@ export class Deployment {
       createStepHandler(gatedAgent(agent, invocation, gate), ports),
     );
     const machine = this.#agents.has(agent.name) ? `${agent.name}-${deploy}` : agent.name;
-    const definition = JSON.stringify(compileAgent(agent, settings).definition)
+    const definition = statesOf(agent, settings)
       .replaceAll("${StepFunctionArn}", arnOf(name))
       .replaceAll("${WaitFunctionArn}", arnOf("wait"))
       .replaceAll("${SettleFunctionArn}", arnOf("settle"));
@@ -108,6 +109,18 @@ export class Deployment {
     };
     platform.functions.register(name, definition);
   }
+}
+
+/** Compiling is pure, and a drill runs one agent hundreds of times. */
+const compiled = new WeakMap<Agent, Map<string, string>>();
+
+function statesOf(agent: Agent, settings: CompileSettings): string {
+  const known = compiled.get(agent) ?? new Map<string, string>();
+  compiled.set(agent, known);
+  const key = JSON.stringify(settings);
+  const text = known.get(key) ?? JSON.stringify(compileAgent(agent, settings).definition);
+  known.set(key, text);
+  return text;
 }
 
 const arnOf = (name: string): string => functionArn(region, { name });

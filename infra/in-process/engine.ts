@@ -1,3 +1,4 @@
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { seededRandom } from "../local/seeded-random.ts";
 import type { Agent } from "../../shared/agent/agent.ts";
 import type { CompileSettings } from "../../shared/compile/compile-settings.ts";
@@ -76,26 +77,18 @@ export class Engine {
   readonly #drive: Drive;
   readonly #rhythm: SweepRhythm;
   readonly #quietMs: number;
-  readonly #giveBack: () => Promise<void>;
   readonly #businessKeys = new Map<string, string>();
   #lastDeedMs: number;
 
   static async start(options: EngineOptions): Promise<Engine> {
-    const dynamo = await memoryDynamo();
-    try {
-      return new Engine(options, dynamo);
-    } catch (error) {
-      await dynamo.giveBack();
-      throw error;
-    }
+    return new Engine(options, await memoryDynamo());
   }
 
-  private constructor(options: EngineOptions, dynamo: Awaited<ReturnType<typeof memoryDynamo>>) {
+  private constructor(options: EngineOptions, dynamo: DynamoDBDocumentClient) {
     const { seed = 1, startMs = startMsDefault } = options;
     const settings: CompileSettings = { ...compileSettingsDefault, ...options.settings };
     this.startMs = startMs;
     this.#lastDeedMs = startMs;
-    this.#giveBack = () => dynamo.giveBack();
     this.clock = new VirtualClock(startMs);
     for (const rule of options.faults ?? []) this.#faults.add(rule);
     this.journal = new Journal((key) => this.#businessKeys.get(key));
@@ -124,7 +117,7 @@ export class Engine {
     const payloads = memoryPayloadStore();
     const platform: Platform = {
       scheduler: this.#scheduler,
-      dynamo: dynamo.client,
+      dynamo,
       payloads,
       stepFunctions: this.stepFunctions,
       functions: this.#functions,
@@ -143,7 +136,7 @@ export class Engine {
       gate: { scheduler: this.#scheduler, outside, standIns, preconditions: options.preconditions ?? {} },
     });
     for (const agent of options.agents) this.#deployment.deploy(agent);
-    this.stored = storedOf(dynamo.client, payloads);
+    this.stored = storedOf(dynamo, payloads);
     this.#quietMs = quietMs + settings.stepTimeoutSeconds * 1_000 + this.#deployment.settleMsMax;
     this.#rhythm = new SweepRhythm({
       clock: this.clock,
@@ -216,12 +209,6 @@ export class Engine {
   /** Keeps the world going until `met` is so. It is asked whenever nothing can go on before time does. */
   until(met: () => Promise<boolean>): Promise<Reached> {
     return this.#drive.until({ metAtRest: met });
-  }
-
-  /** Lets the next world have the tables. Whatever still runs here is left where it is. */
-  async stop(): Promise<void> {
-    this.stepFunctions.close();
-    await this.#giveBack();
   }
 
   #invokeFrom(name: string, arn: string, event: unknown): Promise<InvokeResult> {

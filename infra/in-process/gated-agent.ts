@@ -1,5 +1,5 @@
 import type { Agent } from "../../shared/agent/agent.ts";
-import type { CallContext, Lookup, WriteCallContext, WriteTool } from "../../shared/agent/tool.ts";
+import type { CallContext, Lookup, ReadTool, WriteCallContext, WriteTool } from "../../shared/agent/tool.ts";
 import type { Actor } from "./actor.ts";
 import type { Scheduler, Turn } from "./scheduler.ts";
 import type { Outside, StandIn } from "./stand-in.ts";
@@ -140,6 +140,14 @@ function assumed(
   const known = outside.journal.effects(tool.name).some((effect) => referenceOf(effect.result) === reference);
   if (reference !== undefined && known) return;
   outside.journal.happened({ tool: tool.name, key, request, result, atMs: outside.nowMs() - outside.startMs });
+}
+
+/** Every tool of an agent, wherever it stands. */
+export function toolsOf(agent: Agent): readonly (ReadTool | WriteTool)[] {
+  const found: AnyTool[] = [];
+  for (const node of agent.nodes) deepTools(node, (tool) => found[found.push(tool) - 1] ?? tool);
+  // Found by their shape, which is a tool's.
+  return found as unknown as readonly (ReadTool | WriteTool)[];
 }
 
 const isTool = (value: object): value is AnyTool =>

@@ -1,5 +1,4 @@
-import type { AdmittedCall, CallPattern, PortCall } from "./port-call.ts";
-import { matches } from "./port-call.ts";
+import { type AdmittedCall, type CallPattern, matches } from "./port-call.ts";
 
 /** What may be done to one port call. */
 export type InjectedFault =
@@ -44,8 +43,8 @@ export interface FaultRule {
 const toProcesses: readonly FaultKind[] = ["crash_before", "crash_after", "delay", "zombie", "clock_jump"];
 const toRequests: readonly FaultKind[] = ["lost_ack", "error", "throttle", "duplicate"];
 
-/** What can happen to this call. A caller without a process (the state machine, the queue, the schedule) neither dies nor has a clock. */
-export function faultsThatFit({ port, verb }: PortCall, hasProcess: boolean): readonly FaultKind[] {
+/** What can happen to this call. */
+export function faultsThatFit({ port, verb, hasProcess }: AdmittedCall): readonly FaultKind[] {
   const ofCaller = hasProcess ? toProcesses : (["delay"] as const);
   switch (port) {
     case "dynamo":
@@ -77,11 +76,11 @@ export class FaultPlan {
   }
 
   /** What strikes this call: of two rules at once, the one that was given first. @throws RangeError where it cannot happen to this call. */
-  take(call: AdmittedCall, hasProcess: boolean): InjectedFault | undefined {
+  take(call: AdmittedCall): InjectedFault | undefined {
     const struck = this.#rules.filter((counted) => counts(counted, call));
     const fault = struck[0]?.rule.fault;
     if (fault === undefined) return undefined;
-    const fitting = faultsThatFit(call, hasProcess);
+    const fitting = faultsThatFit(call);
     if (fitting.includes(fault.kind)) return fault;
     throw new RangeError(
       `${fault.kind} cannot happen to call ${call.n}, ${call.port}.${call.verb} by ${call.actor}: expected one of ${fitting.join(", ")}`,

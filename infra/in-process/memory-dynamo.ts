@@ -1,39 +1,28 @@
 import { EventEmitter } from "node:events";
 import type { Server } from "node:http";
 import type { DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
-import { BatchWriteCommand, type DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import dynalite from "dynalite";
 import { createDocumentClient } from "../../shared/dynamo/dynamo-client.ts";
 import { ledgerTable } from "../../shared/ledger/ledger-table.ts";
 import { runsTable } from "../../shared/runlog/runs-table.ts";
-import type { TableSchema } from "../../shared/tables/table-schema.ts";
 import { createTables } from "../local/dynamo/create-tables.ts";
 
-/** Tables in memory, empty, for one world at a time. */
-export interface MemoryDynamo {
-  readonly client: DynamoDBDocumentClient;
-  /** Empties them and lets the next world have them. */
-  giveBack(): Promise<void>;
-}
+/** What the SDK does to a request beside writing and reading it: nothing that matters without a network. */
+const ofTheNetwork = [
+  "loggerMiddleware",
+  "recursionDetectionMiddleware",
+  "getUserAgentMiddleware",
+  "hostHeaderMiddleware",
+  "contentLengthMiddleware",
+  "httpSigningMiddleware",
+];
 
-const tables: readonly TableSchema[] = [runsTable, ledgerTable];
-
-/** Making tables takes longer than emptying them. */
-const idle: DynamoDBDocumentClient[] = [];
-
-/** dynalite in this process, without a socket: the SDK's client hands its HTTP request to dynalite's own handler. */
-export async function memoryDynamo(): Promise<MemoryDynamo> {
-  const client = idle.pop() ?? (await newTables());
-  return {
-    client,
-    async giveBack() {
-      for (const table of tables) await empty(client, table);
-      idle.push(client);
-    },
-  };
-}
-
-async function newTables(): Promise<DynamoDBDocumentClient> {
+/**
+ * Empty tables of one world: dynalite in this process and in memory, without a socket. The SDK's client hands its HTTP request to dynalite's
+ * own handler. Making them anew costs less than emptying them.
+ */
+export async function memoryDynamo(): Promise<DynamoDBDocumentClient> {
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   const client = createDocumentClient({
     region: "us-east-1",
@@ -42,13 +31,13 @@ async function newTables(): Promise<DynamoDBDocumentClient> {
     // What is repeated is for the drill to say, not for chance and a real timer.
     maxAttempts: 1,
     requestHandler: handlerOver(server),
-    // Nobody checks it: dynalite only wants the header to be there.
-    signer: { sign: (request) => Promise.resolve(request) },
   });
-  await createTables(client, tables);
+  for (const name of ofTheNetwork) client.middlewareStack.remove(name);
+  await Promise.all([runsTable, ledgerTable].map((table) => createTables(client, [table])));
   return client;
 }
 
+/** dynalite only wants them to be there. */
 const presignedHeaders = {
   authorization:
     "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
@@ -94,24 +83,3 @@ function handlerOver(server: Server): NonNullable<DynamoDBClientConfig["requestH
 
 const bytesOf = (body: unknown): Buffer =>
   body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : Buffer.from(String(body));
-
-/** DynamoDB's limit on one BatchWriteItem. */
-const batchMax = 25;
-
-async function empty(client: DynamoDBDocumentClient, { name, partitionKey, sortKey }: TableSchema): Promise<void> {
-  const names = { "#pk": partitionKey, ...(sortKey !== undefined && { "#sk": sortKey }) };
-  const { Items = [] } = await client.send(
-    new ScanCommand({
-      TableName: name,
-      ProjectionExpression: Object.keys(names).join(", "),
-      ExpressionAttributeNames: names,
-    }),
-  );
-  for (let from = 0; from < Items.length; from += batchMax) {
-    const deletes = Items.slice(from, from + batchMax).map((Key) => ({ DeleteRequest: { Key } }));
-    await client.send(new BatchWriteCommand({ RequestItems: { [name]: deletes } }));
-  }
-  // A page of a scan is a megabyte: what is left of a large world is there still.
-  if (Items.length > 0)
-    await empty(client, { name, partitionKey, ...(sortKey !== undefined && { sortKey }) } as TableSchema);
-}

@@ -16,6 +16,8 @@ export interface AdmittedCall extends PortCall {
   readonly n: number;
   /** Who calls: `step-refund-agent#3` for the third invocation of that function, `states …`, `schedule`, `queue`. */
   readonly actor: string;
+  /** False for the state machine, the queue and the schedule: they neither die nor have a clock of their own. */
+  readonly hasProcess: boolean;
 }
 
 /** Describes calls: every member that is given must be the same. An `actor` without `#` is every invocation of that function. */

@@ -100,9 +100,9 @@ export class Scheduler {
     const { actor, call } = ticket;
     const { trace, clock, startMs, faults, onAdmitted } = this.#options;
     if (ticket.entry) return this.#carryOut(ticket, ticket.entry, handOver);
-    const entry = trace.open(call, actor.name, clock.now() - startMs);
+    const entry = trace.open(call, actor, clock.now() - startMs);
     onAdmitted(entry);
-    const fault = faults.take(entry, actor.process !== undefined);
+    const fault = faults.take(entry);
     if (fault === undefined) return this.#carryOut(ticket, entry, handOver);
     trace.note(entry, { fault: fault.kind });
     return this.#strike(fault, ticket, entry, handOver);

@@ -1,3 +1,4 @@
+import type { Actor } from "./actor.ts";
 import type { AdmittedCall, PortCall } from "./port-call.ts";
 
 /** One line of a trace. */
@@ -18,9 +19,9 @@ export class Trace {
     return this.#entries;
   }
 
-  open(call: PortCall, actor: string, atMs: number): TraceEntry {
-    const { port, verb, ids } = call;
-    const entry = { n: this.#entries.length + 1, actor, port, verb, ids, atMs };
+  open({ port, verb, ids }: PortCall, actor: Actor, atMs: number): TraceEntry {
+    const hasProcess = actor.process !== undefined;
+    const entry = { n: this.#entries.length + 1, actor: actor.name, hasProcess, port, verb, ids, atMs };
     this.#entries.push(entry);
     return entry;
   }

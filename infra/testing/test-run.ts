@@ -1,0 +1,166 @@
+import type { ApprovalOutcome } from "../../shared/approval/approval.ts";
+import type { LedgerEntry } from "../../shared/ledger/ledger-entry.ts";
+import type { RunHistory } from "../../shared/runlog/run-log.ts";
+import { isOpen, type RunRecord } from "../../shared/runlog/run-record.ts";
+import type { Step } from "../../shared/runlog/step.ts";
+import { type Waiter, waiterId } from "../../shared/waiter/waiter.ts";
+import type { Engine } from "../in-process/engine.ts";
+
+/** Who decided, and what they said. */
+export interface Decision {
+  /** @default a reviewer */
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+/** What a person found out about an operation. */
+export interface Word {
+  readonly outcome: "succeeded" | "failed" | "retry";
+  readonly externalRef?: string;
+  readonly result?: unknown;
+  /** @default looked at the other side */
+  readonly evidence?: string;
+  /** @default an operator */
+  readonly by?: string;
+}
+
+/** How a run ended. */
+export interface EndedRun {
+  readonly status: RunRecord["status"];
+  /** `completed`, or the route that ended it: `rejected`, `expired`, … */
+  readonly outcome: string | undefined;
+  /** The latest output of each node. */
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+/** One run of a test world. Everything a person or a client would do goes through the HTTP API's own code. */
+export class TestRun {
+  readonly id: string;
+  readonly #engine: Engine;
+
+  constructor(id: string, engine: Engine) {
+    this.id = id;
+    this.#engine = engine;
+  }
+
+  /**
+   * Keeps the world going until the run has ended. Retries, leases and the sweep pass by themselves; a wait for a person does not.
+   * @throws Error that says what it waits for, where it does not come to an end by itself.
+   */
+  async untilEnd(): Promise<EndedRun> {
+    const reached = await this.#engine.until(async () => !isOpen((await this.#history()).run.status));
+    const history = await this.#history();
+    if (reached === "idle") throw new Error(`run ${this.id} does not end by itself: ${whyNot(history)}`);
+    const { status, outcome } = history.run;
+    return { status, outcome, state: await this.state() };
+  }
+
+  /** Keeps the world going until the run waits at `node` (or anywhere). @throws Error where it never does. */
+  async untilWaiting(node?: string): Promise<Waiter> {
+    let found: Waiter | undefined;
+    const waits = async () => {
+      const { run, waiters } = await this.#history();
+      found = waiters.findLast((waiter) => waiter.status === "OPEN" && (node === undefined || waiter.node === node));
+      return (found?.task_token !== undefined && isOpen(run.status)) || !isOpen(run.status);
+    };
+    await this.#engine.until(waits);
+    const history = await this.#history();
+    if (found?.task_token !== undefined && isOpen(history.run.status)) return found;
+    throw new Error(`run ${this.id} does not come to wait at ${node ?? "any node"}: ${whyNot(history)}`);
+  }
+
+  /** Keeps the world going until the run is parked for somebody to look at. @throws Error where it never is. */
+  async untilParked(): Promise<NonNullable<RunRecord["failure"]>> {
+    await this.#engine.until(async () => ["PARKED", "FAILED"].includes((await this.#history()).run.status));
+    const history = await this.#history();
+    if (history.run.status === "PARKED" && history.run.failure) return history.run.failure;
+    throw new Error(`run ${this.id} is not parked: ${whyNot(history)}`);
+  }
+
+  approve(node: string, decision: Decision = {}): Promise<ApprovalOutcome> {
+    return this.#decide(node, "approve", decision);
+  }
+
+  reject(node: string, decision: Decision = {}): Promise<ApprovalOutcome> {
+    return this.#decide(node, "reject", decision);
+  }
+
+  /** Says what came of the operation of a write node: one in doubt, or one that a person was to do. */
+  async resolve(node: string, { outcome, externalRef, result, ...said }: Word): Promise<LedgerEntry> {
+    await this.untilWaiting(node);
+    const entry = (await this.operations()).findLast(({ position }) => position.endsWith(`.${node}`));
+    if (!entry) throw new Error(`run ${this.id} has no operation at "${node}": expected a write node that was reached`);
+    await this.#post(`/operations/${entry.operation_id}/resolution`, {
+      outcome,
+      ...(externalRef !== undefined && { external_ref: externalRef }),
+      ...(result !== undefined && { result }),
+      evidence: said.evidence ?? "looked at the other side",
+      by: said.by ?? "an operator",
+    });
+    return (await this.#engine.stored.operation(entry.operation_id)) ?? entry;
+  }
+
+  /** Takes up a parked run. */
+  async resume(by = "an operator"): Promise<void> {
+    await this.#post(`/runs/${this.id}/resume`, { by });
+  }
+
+  async cancel(by = "an operator"): Promise<void> {
+    await this.#post(`/runs/${this.id}/cancel`, { by });
+  }
+
+  async record(): Promise<RunRecord> {
+    return (await this.#history()).run;
+  }
+
+  /** In order. */
+  async steps(): Promise<readonly Step[]> {
+    return (await this.#history()).steps;
+  }
+
+  /** The latest output of each node. */
+  async state(): Promise<Readonly<Record<string, unknown>>> {
+    const { steps } = await this.#history();
+    const outputs = steps.map(async ({ node, output }) => [node, await this.#engine.stored.value(output)] as const);
+    return Object.fromEntries(await Promise.all(outputs));
+  }
+
+  /** Its side effects, as the ledger has them. Oldest first. */
+  operations(): Promise<readonly LedgerEntry[]> {
+    return this.#engine.stored.operations(this.id);
+  }
+
+  async #decide(node: string, decision: "approve" | "reject", { by = "a reviewer", comment }: Decision) {
+    const { position } = await this.untilWaiting(node);
+    const answer = await this.#post(`/approvals/${encodeURIComponent(waiterId(this.id, position))}`, {
+      decision,
+      by,
+      ...(comment !== undefined && { comment }),
+    });
+    return (answer as { readonly decision: ApprovalOutcome }).decision;
+  }
+
+  /** @throws Error with the API's own words where it refuses. */
+  async #post(path: string, body: unknown): Promise<unknown> {
+    const answer = await this.#engine.request("POST", path, body);
+    if (answer.status < 300) return answer.body;
+    const { error } = answer.body as { readonly error?: { readonly message?: string } };
+    throw new Error(`POST ${path} answered ${answer.status}: ${error?.message ?? JSON.stringify(answer.body)}`);
+  }
+
+  async #history(): Promise<RunHistory> {
+    const history = await this.#engine.stored.history(this.id);
+    if (!history) throw new Error(`there is no run ${this.id} in this world`);
+    return history;
+  }
+}
+
+function whyNot({ run, waiters }: RunHistory): string {
+  const waiter = waiters.findLast(({ status }) => status === "OPEN");
+  if (run.status === "PARKED" && run.failure)
+    return `it is PARKED at "${run.failure.node}": ${run.failure.error.message} (${waiter ? `run.resolve("${waiter.node}", …)` : "mend the cause, then run.resume()"})`;
+  if (waiter?.kind === "approval")
+    return `it waits for a person at "${waiter.node}": run.approve("${waiter.node}"), run.reject("${waiter.node}"), or world.skip(…) past ${waiter.expires_at}`;
+  if (waiter) return `it waits for the operation of "${waiter.node}": run.resolve("${waiter.node}", …)`;
+  return `it is ${run.status}${run.outcome === undefined ? "" : ` (${run.outcome})`}; world.trace() says what happened last`;
+}
