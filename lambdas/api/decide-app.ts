@@ -1,14 +1,9 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { type ApprovalOutcome, ApprovalSubject, Decision } from "../../shared/approval/approval.ts";
-import { BadRequest } from "../../shared/faults/faults.ts";
-import { unpackValue } from "../../shared/payloads/claim-check.ts";
-import { isoTime } from "../../shared/ports/clock.ts";
-import type { Waker } from "../../shared/ports/executions.ts";
-import { answerApproval } from "../../shared/run/answer-waiter.ts";
-import type { RunPorts } from "../../shared/run/ports.ts";
-import { isOpen } from "../../shared/runlog/run-record.ts";
-import type { Waiter } from "../../shared/waiter/waiter.ts";
+import { type ApprovalOutcome, Decision } from "../../shared/approval/approval.ts";
+import { cancelApproval } from "../../shared/run/cancel-approval.ts";
+import { type DecidedApproval, decideApproval, type DecidePorts } from "../../shared/run/decide-approval.ts";
+import { type Waiter, waiterId } from "../../shared/waiter/waiter.ts";
 import { callerOf } from "./caller.ts";
 import { checkRequest, oneOf } from "./check-request.ts";
 import { findApproval } from "./find-approval.ts";
@@ -16,90 +11,79 @@ import { jsonBody, refuseInOneShape } from "./problem.ts";
 
 /** Characters of a comment: a reviewer's paragraph, not a document. */
 const commentCharsMax = 4_000;
+const By = z.string().min(1).max(256).optional();
+const Comment = z.string().max(commentCharsMax).optional();
 
 const DecisionBody = z.strictObject({
   decision: oneOf(Decision.options),
   /** Who decides, where the API does not know the caller. */
-  by: z.string().min(1).max(256).optional(),
-  comment: z.string().max(commentCharsMax).optional(),
+  by: By,
+  comment: Comment,
   /** What the decider saw: refused if the request behind the approval is another one. */
   payload_digest: z.string().optional(),
+  /** The version of the approval that the decider saw: refused once it counts no more. */
+  expected_version: z.number().int().positive().optional(),
 });
+const CancelBody = z.strictObject({ by: By, comment: Comment });
 
 /** `POST /approvals/{id}` decides, once: 200 for the decision that counts and its repeats, 409 with the winner's for any other. */
-export function createDecideApp(ports: RunPorts & { readonly waker: Waker }): Hono {
+export function createDecideApp(ports: DecidePorts): Hono {
   const app = new Hono();
   refuseInOneShape(app, ports.logger);
-  app.post("/approvals/:waiter_id{.+}", async (c) => {
-    const id = c.req.param("waiter_id");
-    const body = checkRequest(DecisionBody, await jsonBody(c), "Nothing was decided");
-    const waiter = await findApproval(id, ports.log);
-    const subject = ApprovalSubject.parse(await unpackValue(ports.payloads, waiter.subject));
-    if (body.payload_digest !== undefined && body.payload_digest !== subject.payload_digest) {
-      throw new BadRequest(
-        "digest_changed",
-        `approval ${id} is for request ${subject.payload_digest}: look at it again. Nothing was decided`,
-        409,
-      );
-    }
-    const { by, known_by } = callerOf(c, body.by);
-    const who = { by, known_by };
-    await refuseClosed(id, waiter, ports);
 
-    const wanted = outcomeOf(body.decision);
-    const mine = answerAt(ports.clock.nowMs(), waiter, subject, { outcome: wanted, ...who, comment: body.comment });
-    const { outcome, wake } = await answerApproval(waiter, mine, ports);
-    const counts = outcome.outcome === wanted && outcome.by === who.by;
-    const answer = {
-      approval_id: id,
-      run_id: waiter.run_id,
-      decision: outcome,
-      resumed: wake === "woken" || wake === "told_before",
-      wake,
-    };
-    if (counts) return c.json(answer, 200);
-    return c.json({ ...answer, error: { code: "already_decided", message: sayWinner(waiter, id, outcome) } }, 409);
+  app.post("/approvals/:waiter_id{.+}/cancel", async (c) => {
+    const body = checkRequest(CancelBody, await jsonBody(c), "Nothing was changed");
+    const waiter = await findApproval(c.req.param("waiter_id"), ports.log);
+    const { outcome, changed, wake } = await cancelApproval(waiter, callerOf(c, body.by), body.comment, ports);
+    return c.json({ ...namesOf(waiter), status: outcome.outcome, decision: outcome, changed, ...woken(wake) });
+  });
+
+  app.post("/approvals/:waiter_id{.+}", async (c) => {
+    const body = checkRequest(DecisionBody, await jsonBody(c), "Nothing was decided");
+    const waiter = await findApproval(c.req.param("waiter_id"), ports.log);
+    const answer = await decideApproval(
+      waiter,
+      {
+        decision: body.decision,
+        approver: callerOf(c, body.by),
+        comment: body.comment,
+        payloadDigest: body.payload_digest,
+        expectedVersion: body.expected_version,
+      },
+      ports,
+    );
+    return c.json({ ...namesOf(waiter), ...answerBody(waiter, answer) }, statusOf(answer));
   });
   return app;
 }
 
-const outcomeOf = (decision: Decision): "approved" | "rejected" => (decision === "approve" ? "approved" : "rejected");
+const namesOf = (waiter: Waiter) => ({
+  approval_id: waiterId(waiter.run_id, waiter.position),
+  run_id: waiter.run_id,
+});
 
-/** What is recorded: the decision while the approval is valid, afterwards its expiry, which is nobody's word. */
-function answerAt(
-  nowMs: number,
-  waiter: Waiter,
-  subject: ApprovalSubject,
-  { comment, ...decided }: Pick<ApprovalOutcome, "outcome" | "by" | "known_by" | "comment">,
-): ApprovalOutcome {
-  const bound = {
-    payload_digest: subject.payload_digest,
-    tool_version: subject.tool_version,
-    valid_until: waiter.expires_at,
-    at: isoTime(nowMs),
-  };
-  // An end that is no instant counts as past.
-  const inTime = nowMs <= Date.parse(waiter.expires_at);
-  return inTime
-    ? { ...decided, ...(comment !== undefined && { comment }), ...bound }
-    : { outcome: "expired", ...bound };
+/** `resumed` says whether somebody was there to be told. A run that is on its way to its wait finds the answer there. */
+const woken = (wake: string) => ({ resumed: wake === "woken" || wake === "told_before", wake });
+
+const statusOf = (answer: DecidedApproval): 200 | 409 => (answer.kind === "counted" || answer.counts ? 200 : 409);
+
+function answerBody(waiter: Waiter, answer: DecidedApproval) {
+  switch (answer.kind) {
+    case "counted":
+      return { status: "pending", votes: answer.votes, quorum: answer.quorum };
+    case "decided": {
+      const { outcome, counts, wake } = answer;
+      const error = { code: "already_decided", message: sayWinner(waiter, outcome) };
+      return { status: outcome.outcome, decision: outcome, ...woken(wake), ...(!counts && { error }) };
+    }
+    default:
+      return answer satisfies never;
+  }
 }
 
-function sayWinner({ expires_at }: Waiter, id: string, { outcome, by, at }: ApprovalOutcome): string {
-  if (outcome === "expired") return `approval ${id} was valid until ${expires_at} and expired: nothing is sent on it`;
+function sayWinner(waiter: Waiter, { outcome, by, at }: ApprovalOutcome): string {
+  const id = waiterId(waiter.run_id, waiter.position);
+  if (outcome === "expired")
+    return `approval ${id} was valid until ${waiter.expires_at} and expired: nothing is sent on it`;
   return `approval ${id} was ${outcome}${by === undefined ? "" : ` by ${by}`} at ${at}: that decision counts`;
-}
-
-/** A run that ended without this answer needs none. */
-async function refuseClosed(id: string, waiter: Waiter, ports: RunPorts & { readonly waker: Waker }): Promise<void> {
-  const [run, step] = await Promise.all([
-    ports.log.readRun(waiter.run_id),
-    ports.log.readStep(waiter.run_id, waiter.position),
-  ]);
-  if (step || (run && isOpen(run.status))) return;
-  throw new BadRequest(
-    "run_ended",
-    `approval ${id} belongs to a run that is ${run?.status ?? "gone"}: nothing was decided`,
-    409,
-  );
 }

@@ -1,16 +1,16 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { ApprovalOutcome, ApprovalSubject } from "../../shared/approval/approval.ts";
 import { type LedgerEntry, OperationStatus, settledStatuses } from "../../shared/ledger/ledger-entry.ts";
 import type { LedgerStore } from "../../shared/ledger/ledger-store.ts";
 import { BadRequest } from "../../shared/faults/faults.ts";
-import { unpackValue } from "../../shared/payloads/claim-check.ts";
 import type { RunPorts } from "../../shared/run/ports.ts";
 import type { RunLog } from "../../shared/runlog/run-log.ts";
 import { RunStatus } from "../../shared/runlog/run-record.ts";
-import { type Waiter, waiterId } from "../../shared/waiter/waiter.ts";
+import { approvalStatuses } from "./approval-status.ts";
+import { approvalView } from "./approval-view.ts";
 import { checkRequest, countUpTo, oneOf } from "./check-request.ts";
 import { findApproval } from "./find-approval.ts";
+import { findApprovals } from "./find-approvals.ts";
 import { checkRunId, findRuns, unknownRun } from "./find-runs.ts";
 import { refuseInOneShape } from "./problem.ts";
 import { WorkflowId } from "./start-app.ts";
@@ -28,6 +28,15 @@ const RunsQuery = z.strictObject({
 const OperationsQuery = z.strictObject({
   run_id: z.string().optional(),
   status: oneOf(OperationStatus.options).optional(),
+});
+const ApprovalsQuery = z.strictObject({
+  status: oneOf(approvalStatuses).default("pending"),
+  agent: z.string().optional(),
+  /** Asked before this instant. */
+  requested_before: z.iso.datetime({ error: "expected an instant like 2026-09-02T12:00:00.000Z" }).optional(),
+  /** A name or a role: what they may decide, or had a word in. */
+  approver: z.string().optional(),
+  limit: countUpTo(listLimitMax).default(50),
 });
 type OperationsQuery = z.infer<typeof OperationsQuery>;
 
@@ -58,8 +67,8 @@ export function createReadApp(
   });
 
   app.get("/approvals", async (c) => {
-    const waiters = (await log.listOpenWaiters()).filter((waiter) => waiter.kind === "approval");
-    return c.json({ approvals: await Promise.all(waiters.map((waiter) => approvalView(waiter, ports))) });
+    const { requested_before: requestedBefore, ...query } = checkRequest(ApprovalsQuery, c.req.query());
+    return c.json(await findApprovals({ ...query, requestedBefore }, agents, ports));
   });
 
   app.get("/approvals/:waiter_id{.+}", async (c) => {
@@ -91,27 +100,4 @@ async function findOperations(
     );
   }
   return store.listOpen(status);
-}
-
-/** What a reviewer sees. The task token is a secret and never part of it. */
-async function approvalView(waiter: Waiter, { log, payloads }: RunPorts) {
-  const subject = ApprovalSubject.parse(await unpackValue(payloads, waiter.subject));
-  const step = await log.readStep(waiter.run_id, waiter.position);
-  const decision = step && ApprovalOutcome.parse(await unpackValue(payloads, step.output));
-  return {
-    approval_id: waiterId(waiter.run_id, waiter.position),
-    status: decision ? decision.outcome : "pending",
-    ...(decision && { decision, resume_pending: waiter.status === "OPEN" }),
-    run_id: waiter.run_id,
-    workflow_id: waiter.workflow_id,
-    agent: waiter.agent,
-    node: waiter.node,
-    risk: waiter.risk,
-    action_name: subject.action_name,
-    operation_id: subject.operation_id,
-    payload_digest: subject.payload_digest,
-    view: subject.view,
-    requested_at: waiter.requested_at,
-    expires_at: waiter.expires_at,
-  };
 }

@@ -5,7 +5,7 @@ import { END } from "../runlog/step.ts";
 import type { Agent } from "./agent.ts";
 import { checkNode } from "./check-node.ts";
 import { checkSchema } from "./check-schema.ts";
-import { type AgentNode, successorsOf } from "./node.ts";
+import { type AgentNode, staleTargets, successorsOf } from "./node.ts";
 
 /** Names become parts of state names (80 characters in Step Functions), error names and URLs. */
 const agentName = /^[a-z][a-z0-9-]{0,39}$/u;
@@ -40,7 +40,7 @@ export function checkAgent(agent: Agent): void {
     names.add(node.name);
   }
   for (const node of agent.nodes) {
-    const targets = node.kind === "approval" ? [...successorsOf(node), node.onStale] : successorsOf(node);
+    const targets = node.kind === "approval" ? [...successorsOf(node), ...staleTargets(node)] : successorsOf(node);
     for (const target of targets) {
       if (target !== END && !names.has(target))
         wrong(`node "${node.name}" leads to "${target}", which does not exist`, node.name);
@@ -64,7 +64,7 @@ function checkReach(agent: Agent, wrong: (problem: string, node?: string) => nev
 }
 
 const edgesOf = (node: AgentNode): readonly string[] =>
-  node.kind === "approval" ? [...successorsOf(node), node.onStale] : successorsOf(node);
+  node.kind === "approval" ? [...successorsOf(node), ...staleTargets(node)] : successorsOf(node);
 
 function spread(from: readonly string[], edges: (name: string) => readonly string[]): ReadonlySet<string> {
   const seen = new Set(from);

@@ -1,4 +1,5 @@
 import type { Agent } from "./agent.ts";
+import { checkApprovers } from "./check-approvers.ts";
 import { checkSchema } from "./check-schema.ts";
 import { days, type DurationMs } from "./duration.ts";
 import type { AgentNode } from "./node.ts";
@@ -29,13 +30,16 @@ export function checkNode(agent: Agent, node: AgentNode, wrong: Wrong): void {
     case "approval": {
       const write = agent.nodes.find((candidate) => candidate.name === node.of);
       if (write?.kind !== "write")
-        wrong(`approves "${node.of}", which is ${write ? `a ${write.kind} node` : "no node"}: name a write node`);
+        return wrong(
+          `approves "${node.of}", which is ${write ? `a ${write.kind} node` : "no node"}: name a write node`,
+        );
       const inRange = node.validForMs > 0 && node.validForMs <= validForMsMax;
       if (!inRange) {
         wrong(
           `validFor must be longer than nothing and at most 365 days, after which an execution ends; found ${node.validForMs} ms`,
         );
       }
+      checkApprovers(node, write, wrong);
       return;
     }
     case "compute":

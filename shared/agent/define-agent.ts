@@ -1,6 +1,7 @@
 import type { z } from "zod";
-import type { ApprovalOutcome, Rejection } from "../approval/approval.ts";
+import type { ApprovalOutcome, Rejection, StaleReason } from "../approval/approval.ts";
 import type { ApprovalView } from "../approval/approval-view.ts";
+import { anyone, type ApproverRule } from "../approval/approver-rule.ts";
 import type { Migration } from "../contract/migration.ts";
 import { END } from "../runlog/step.ts";
 import { type Agent, stepsMaxDefault } from "./agent.ts";
@@ -67,11 +68,31 @@ interface ApprovalSpec<S, Of extends string, R extends string> {
   readonly when?: (state: S) => boolean;
   readonly show: (state: S) => ApprovalView;
   readonly validFor: DurationMs;
+  /**
+   * What the decision relies on beside the request, as JSON: the order's status, the limit of a policy. Read when it is asked and again right
+   * before the write; where it has changed, the decision is stale. It only reads. Default: nothing.
+   */
+  readonly snapshot?: (state: S) => unknown;
+  /** Who may decide. Default: anyone whom the API lets in, one of them, whoever asked included. */
+  readonly approvers?: ApproversSpec;
+  /** A rule that says yes in a person's place, recorded by its name. Never asked where the risk is high. Default: none. */
+  readonly autoApprove?: { readonly when: (state: S) => boolean; readonly policy: string };
   readonly onReject: R;
-  /** Default: as `onReject`. */
+  /** Where it leads when nobody decided: its time ran out, or somebody withdrew the question. Default: as `onReject`. */
   readonly onExpire?: R;
-  /** Where a decision leads that no longer holds when the write is dispatched. Default: as `onReject`. */
-  readonly onStale?: R;
+  /** Where a decision leads that no longer holds when the write is dispatched, for all reasons or by reason. Default: as `onReject`. */
+  readonly onStale?: R | { readonly [Reason in StaleReason]?: R };
+}
+
+interface ApproversSpec {
+  /** Roles, one of which an approver has. With `names` too, either is enough. */
+  readonly roles?: readonly string[];
+  /** Approvers by name, as the API knows them: an address, or an IAM user's ARN. */
+  readonly names?: readonly string[];
+  /** Different people who have to say yes; one no is enough. Default 1. */
+  readonly quorum?: number;
+  /** Whether whoever started the run may not decide. Default false. */
+  readonly excludeRequester?: boolean;
 }
 
 /** Where to go instead of to the following node. */
@@ -86,6 +107,13 @@ type Draft<N extends AgentNode = AgentNode> = N extends AgentNode
 
 /** The runtime holds callbacks over plain state; the builder's types have checked them against the outputs they read. */
 const erase = <F>(callback: unknown): F => callback as F;
+
+const ruleOf = ({ roles, names, quorum, excludeRequester }: ApproversSpec = {}): ApproverRule => ({
+  roles: [...(roles ?? anyone.roles)],
+  names: [...(names ?? anyone.names)],
+  quorum: quorum ?? anyone.quorum,
+  exclude_requester: excludeRequester ?? anyone.exclude_requester,
+});
 
 const timeoutMsDefault = 60_000;
 const attemptsDefault = 3;
@@ -164,9 +192,13 @@ class AgentBuilder<S, Names extends string, Targets extends string> {
       when: erase(spec.when),
       show: erase(spec.show),
       validForMs: spec.validFor,
+      snapshot: erase(spec.snapshot),
+      approvers: ruleOf(spec.approvers),
+      autoApprove: spec.autoApprove && { policy: spec.autoApprove.policy, when: erase(spec.autoApprove.when) },
       onReject: spec.onReject,
       onExpire: spec.onExpire ?? spec.onReject,
-      onStale: spec.onStale ?? spec.onReject,
+      onStale: typeof spec.onStale === "string" ? spec.onStale : spec.onReject,
+      onStaleFor: typeof spec.onStale === "object" ? spec.onStale : {},
     });
   }
 

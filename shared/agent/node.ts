@@ -1,5 +1,7 @@
 import type { z } from "zod";
+import type { StaleReason } from "../approval/approval.ts";
 import type { ApprovalView } from "../approval/approval-view.ts";
+import type { ApproverRule } from "../approval/approver-rule.ts";
 import type { DurationMs } from "./duration.ts";
 import type { NodeKind } from "./node-kind.ts";
 import type { Prompt } from "./prompt.ts";
@@ -62,10 +64,24 @@ export interface ApprovalNode extends NodeBase {
   readonly when: ((state: State) => boolean) | undefined;
   readonly show: (state: State) => ApprovalView;
   readonly validForMs: DurationMs;
+  /** What the decision relies on beside the request: read when it is asked, and again right before the claim. May answer later. */
+  readonly snapshot: ((state: State) => unknown) | undefined;
+  readonly approvers: ApproverRule;
+  readonly autoApprove: AutoApproval | undefined;
   readonly onReject: string;
+  /** Where it leads when nobody decided: its time ran out, or somebody withdrew the question. */
   readonly onExpire: string;
   /** Where a decision leads that no longer holds at dispatch. */
   readonly onStale: string;
+  /** The same for single reasons, where they lead elsewhere. */
+  readonly onStaleFor: Readonly<Partial<Record<StaleReason, string>>>;
+}
+
+/** A rule that decides in a person's place. Never where the risk is high. */
+export interface AutoApproval {
+  readonly when: (state: State) => boolean;
+  /** Its name, for the record. */
+  readonly policy: string;
 }
 
 export interface ComputeNode extends NodeBase {
@@ -81,6 +97,14 @@ export interface RouteNode extends NodeBase {
 }
 
 export type AgentNode = ModelNode | ReadNode | WriteNode | ApprovalNode | ComputeNode | RouteNode;
+
+/** Where a decision on this approval leads that failed its check. */
+export const staleTarget = (node: ApprovalNode, reason: StaleReason): string => node.onStaleFor[reason] ?? node.onStale;
+
+/** Every place where a stale decision on this approval may lead. */
+export const staleTargets = (node: ApprovalNode): readonly string[] => [
+  ...new Set([node.onStale, ...Object.values(node.onStaleFor)]),
+];
 
 /** Every place a node may lead to. */
 export function successorsOf(node: AgentNode): readonly string[] {

@@ -1,4 +1,4 @@
-import { type Agent, approvalsOf, nodeOf } from "../agent/agent.ts";
+import { type Agent, nodeOf } from "../agent/agent.ts";
 import { compensableNodes, compensationOf } from "../agent/compensation.ts";
 import type { AgentNode, ApprovalNode, WriteNode } from "../agent/node.ts";
 import { deliveryOf } from "../agent/tool.ts";
@@ -11,6 +11,7 @@ import { COMPENSATE, exitsOf, type Line, lineOf, WAIT } from "./lines.ts";
 import { nodeTimeMs } from "./node-time.ts";
 import { retryOfLine } from "./retry-policy.ts";
 import { backstopSeconds, expireTask, resolveTask, settleTask, stepTask, waitTask } from "./tasks.ts";
+import { sentBackError, sentBackTargets } from "./sent-back.ts";
 import { wireError } from "./wire-errors.ts";
 
 /** Names of the states that are not lines. Those without a space are kept from lines in `lines.ts`: nodes' names have none. */
@@ -111,11 +112,11 @@ function lineCatch(agent: Agent, line: Line, target: (node: string) => string): 
     ...writes.map((write) => wireError.unknown(write.name)),
     ...writes.filter(isHandedOut).map((write) => wireError.handedOut(write.name)),
   ];
-  const sentBack = writes.flatMap((write) => {
-    const [guard] = approvalsOf(agent, write.name);
-    if (!guard || guard.onStale === END || line.nodes.includes(guard.onStale)) return [];
-    return [{ ErrorEquals: [wireError.sentBack(write.name)], ResultPath: null, Next: target(guard.onStale) }];
-  });
+  const sentBack = writes.flatMap(({ name }) =>
+    sentBackTargets(agent, name)
+      .filter((node) => node !== END && !line.nodes.includes(node))
+      .map((node) => ({ ErrorEquals: [sentBackError(agent, name, node)], ResultPath: null, Next: target(node) })),
+  );
   return [
     ...(unknown.length > 0 ? [{ ErrorEquals: unknown, ResultPath: null, Next: state.resolve(line.name) }] : []),
     ...sentBack,

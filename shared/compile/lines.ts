@@ -1,8 +1,9 @@
-import { type Agent, approvalsOf } from "../agent/agent.ts";
+import type { Agent } from "../agent/agent.ts";
 import { compensableNodes } from "../agent/compensation.ts";
 import { type AgentNode, successorsOf } from "../agent/node.ts";
 import { sha256Hex } from "../operation/canonical-json.ts";
 import { END } from "../runlog/step.ts";
+import { sentBackTargets } from "./sent-back.ts";
 
 /**
  * A straight line of nodes that one Task runs: everything up to the next wait or branch. An approval stands at the end of its line: the
@@ -72,14 +73,14 @@ function targetsOf(agent: Agent, node: AgentNode): readonly string[] {
       const ends = [node.next, node.onReject, node.onExpire].includes(END);
       const turnedDown = [node.onReject, node.onExpire].includes(END);
       return [
-        ...(node.when ? [node.next] : []),
+        ...(node.when || node.autoApprove ? [node.next] : []),
         WAIT,
         ...(ends ? [END] : []),
         ...(turnedDown && compensates ? [COMPENSATE] : []),
       ];
     }
     case "write": {
-      const sentToEnd = approvalsOf(agent, node.name).some((approval) => approval.onStale === END);
+      const sentToEnd = sentBackTargets(agent, node.name).includes(END);
       return [node.next, ...(sentToEnd ? [END] : []), ...(sentToEnd && compensates ? [COMPENSATE] : [])];
     }
     case "model":

@@ -1,4 +1,5 @@
 import type { AgentNode } from "../agent/node.ts";
+import { snapshotTimeoutMs } from "../approval/read-snapshot.ts";
 
 /** Time to record a result after a call came back: a few conditional writes, with the SDK's own retries. */
 export const commitMarginMs = 2_000;
@@ -12,6 +13,7 @@ export function nodeTimeMs(node: AgentNode): number {
     case "write":
       return node.tool.timeoutMs + commitMarginMs;
     case "approval":
+      return (node.snapshot ? snapshotTimeoutMs : 0) + commitMarginMs;
     case "compute":
     case "route":
       return commitMarginMs;

@@ -1,5 +1,6 @@
 import { type Agent, nodeOf } from "../agent/agent.ts";
 import type { AgentNode } from "../agent/node.ts";
+import { snapshotAttemptsMax } from "../approval/read-snapshot.ts";
 import type { Retrier } from "./asl.ts";
 import type { Line } from "./lines.ts";
 import { functionTimeout, platformErrors, platformThrottles, platformTimeouts, wireError } from "./wire-errors.ts";
@@ -69,6 +70,7 @@ function retryOfNode(node: AgentNode): readonly Retrier[] {
       // Only what the ledger found safe comes back under this name. No entry for timeouts: a write's timeout is a doubt.
       return retryable(node.name, node.tool.attemptsMax, 2, 60);
     case "approval":
+      return node.snapshot ? retryable(node.name, snapshotAttemptsMax, 2, 30) : [];
     case "compute":
     case "route":
       return [];

@@ -17,6 +17,8 @@ export const wireError = {
   handedOut: (node: string) => `surefoot.handed_out.${node}`,
   /** An approval no longer holds at dispatch: the step that says so is recorded, the run goes back. */
   sentBack: (node: string) => `surefoot.sent_back.${node}`,
+  /** The same where it goes elsewhere than the write's first approval leads. */
+  sentBackTo: (node: string, target: string) => `surefoot.sent_back.${node}.${target}`,
   /** Nothing was done and no budget is spent: a lease is live, or a server asked for patience. */
   later: "surefoot.later",
   /** The invocation's time is nearly up: the next one goes on from the log. */

@@ -95,8 +95,8 @@ export class StaleExecution extends Fault {
 /** What a caller sent is wrong: nothing was written. `status` is the HTTP status that says so. */
 export class BadRequest extends Fault {
   override readonly name = "BadRequest";
-  readonly status: 400 | 404 | 409 | 413;
-  constructor(code: string, message: string, status: 400 | 404 | 409 | 413 = 400, facts: FaultFacts = {}) {
+  readonly status: 400 | 403 | 404 | 409 | 413;
+  constructor(code: string, message: string, status: BadRequest["status"] = 400, facts: FaultFacts = {}) {
     super(code, "final", message, { facts });
     this.status = status;
   }
@@ -105,9 +105,11 @@ export class BadRequest extends Fault {
 /** An approval no longer holds at dispatch, or a precondition fails: nothing was sent, the run goes back, with the reason. */
 export class SentBack extends Fault {
   override readonly name = "SentBack";
-  readonly reason: "digest_changed" | "version_changed" | "expired" | "precondition_failed";
+  readonly reason: "digest_changed" | "version_changed" | "expired" | "precondition_failed" | "snapshot_changed";
   readonly comment: string | undefined;
-  constructor(node: string, reason: SentBack["reason"], comment?: string) {
+  /** The approval that no longer holds; undefined where the write's own precondition failed. */
+  readonly approval: string | undefined;
+  constructor(node: string, reason: SentBack["reason"], comment?: string, approval?: string) {
     super(
       "sent_back",
       "final",
@@ -118,5 +120,6 @@ export class SentBack extends Fault {
     );
     this.reason = reason;
     this.comment = comment;
+    this.approval = approval;
   }
 }

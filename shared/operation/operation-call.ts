@@ -1,5 +1,6 @@
-import type { State, WriteNode } from "../agent/node.ts";
+import type { ApprovalNode, State, WriteNode } from "../agent/node.ts";
 import type { ApprovalOutcome } from "../approval/approval.ts";
+import type { CodeNow } from "../approval/check-approval.ts";
 import type { Ledger, OperationRequest } from "../ledger/ledger.ts";
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -10,6 +11,16 @@ import type { Logger } from "../ports/logger.ts";
 import type { Position } from "../runlog/position.ts";
 import type { RunRecord } from "../runlog/run-record.ts";
 import type { Fault } from "../faults/fault.ts";
+import type { Waiter } from "../waiter/waiter.ts";
+
+/** An approval of a write, with its latest outcome. */
+export interface Guard {
+  readonly node: ApprovalNode;
+  readonly outcome: ApprovalOutcome;
+  /** The question that was answered, as it is now; undefined where nobody was asked. */
+  readonly waiter: Waiter | undefined;
+  readonly now: CodeNow;
+}
 
 /** One write node about to be executed, in one invocation. */
 export interface OperationCall {
@@ -17,8 +28,8 @@ export interface OperationCall {
   readonly node: WriteNode;
   readonly position: Position;
   readonly state: State;
-  /** The latest outcomes of the approvals that guard the node, by approval name. */
-  readonly approvals: readonly { readonly node: string; readonly outcome: ApprovalOutcome }[];
+  /** The approvals that guard the node and have an outcome, in order of definition. */
+  readonly approvals: readonly Guard[];
   /** Whether a failed check has somewhere to go back to. */
   readonly guarded: boolean;
   /** When Lambda kills this invocation, epoch milliseconds. */

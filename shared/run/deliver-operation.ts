@@ -25,7 +25,7 @@ export async function deliverOperation(agent: Agent, entry: OperationEntry, port
       node,
       position,
       state,
-      ...guardsOfWrite(agent, node, state),
+      ...(await guardsOfWrite({ agent, run: history.run, node, state }, ports.log)),
       killedAtMs: entry.killedAtMs,
       dispatcher: "worker",
       functionArn: entry.functionArn,

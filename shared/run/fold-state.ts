@@ -45,7 +45,7 @@ function stateWith(state: State, step: Step, output: unknown): State {
 
 function rejectionOf(node: string, output: unknown): Rejection | undefined {
   const { outcome, comment, by } = output as { outcome?: unknown; comment?: unknown; by?: unknown };
-  if (outcome !== "rejected" && outcome !== "expired") return undefined;
+  if (outcome !== "rejected" && outcome !== "expired" && outcome !== "cancelled") return undefined;
   return {
     node,
     reason: outcome,

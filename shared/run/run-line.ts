@@ -4,6 +4,7 @@ import type { AgentNode } from "../agent/node.ts";
 import { ApprovalOutcome, Rejection } from "../approval/approval.ts";
 import { COMPENSATE, type Line, WAIT } from "../compile/lines.ts";
 import { nodeTimeMs } from "../compile/node-time.ts";
+import { sentBackError } from "../compile/sent-back.ts";
 import { wireError } from "../compile/wire-errors.ts";
 import { Fault } from "../faults/fault.ts";
 import { ComeBackLater } from "../faults/faults.ts";
@@ -62,7 +63,7 @@ export async function runLine(agent: Agent, line: Line, entry: LineEntry, ports:
   let { place, folded } = replayed;
   for (let ran = 0; place.kind === "next"; ran++) {
     const name = nodeAt(place.position);
-    if (!line.nodes.includes(name)) return leave(line, place, history);
+    if (!line.nodes.includes(name)) return leave(agent, line, place, history);
     const step = await runOne(agent, line, place.position, folded, history, { entry, ran }, ports);
     if (step === "waits") return { run_id: entry.runId, position: place.position, next: WAIT };
     folded = folded.with(step, await unpackValue(ports.payloads, step.output));
@@ -91,11 +92,11 @@ const after = (step: Step): Place =>
  * may have recorded it and died before it could say so.
  * @throws WireFault `surefoot.sent_back` by which the state machine goes back.
  */
-function leave(line: Line, { position, from }: Ahead, { run, waiters }: RunHistory): LineExit {
+function leave(agent: Agent, line: Line, { position, from }: Ahead, { run, waiters }: RunHistory): LineExit {
   const own = from !== undefined && line.nodes.includes(from.node) ? from : undefined;
   if (own?.outcome === "sent_back") {
     const message = `run ${run.run_id} at ${own.position}: sent back to ${own.next}`;
-    throw new WireFault(wireError.sentBack(own.node), message, undefined);
+    throw new WireFault(sentBackError(agent, own.node, own.next), message, undefined);
   }
   // Answered before anybody waited: the wait state finds the answer and takes its route.
   const answered = own?.kind === "approval" && waiters.some((waiter) => waiter.position === own.position);
@@ -156,10 +157,11 @@ async function runOne(
       );
     }
     if (node.kind === "approval") {
-      const asked = await askApproval(node, line.name, at, ports);
-      return asked.kind === "asked"
-        ? "waits"
-        : await checkpoint(ports.log, stepOf(run, node, position, asked.result, ports));
+      const standing = history.waiters.find((waiter) => waiter.position === position);
+      const asked = await askApproval(node, { ...at, line: line.name, standing }, ports);
+      if (asked.kind === "asked") return "waits";
+      if (asked.kind === "superseded") return asked.step;
+      return await checkpoint(ports.log, stepOf(run, node, position, asked.result, ports));
     }
     const result = await runNode(node, at, ports);
     const step = await checkpoint(ports.log, stepOf(run, node, position, result, ports));
@@ -230,6 +232,6 @@ function endOf(
   if (last.outcome === "sent_back") return { outcome: Rejection.parse(output).reason, because: "sent_back" };
   if (last.kind !== "approval") return { outcome: "completed" };
   const { outcome } = ApprovalOutcome.parse(output);
-  const turnedDown = outcome === "rejected" || outcome === "expired";
+  const turnedDown = outcome === "rejected" || outcome === "expired" || outcome === "cancelled";
   return turnedDown ? { outcome, because: outcome } : { outcome: "completed" };
 }

@@ -1,5 +1,13 @@
 import { type Agent, approvalsOf } from "../agent/agent.ts";
-import type { ComputeNode, ModelNode, ReadNode, RouteNode, State, WriteNode } from "../agent/node.ts";
+import {
+  type ComputeNode,
+  type ModelNode,
+  type ReadNode,
+  type RouteNode,
+  staleTarget,
+  type State,
+  type WriteNode,
+} from "../agent/node.ts";
 import type { Rejection } from "../approval/approval.ts";
 import { commitMarginMs } from "../compile/node-time.ts";
 import { classifyError } from "../faults/classify.ts";
@@ -15,6 +23,7 @@ import { guardsOfWrite } from "./guards-of-write.ts";
 import { parseOutput, userCode } from "./user-code.ts";
 import type { NodePorts } from "./ports.ts";
 import type { NodeResult } from "./step-of.ts";
+import { supersedeDecision } from "./supersede-approval.ts";
 
 /** A node about to run, in one invocation. */
 export interface NodeRun {
@@ -126,7 +135,7 @@ function valueOf<T>(end: CallEnd<T>, what: string, classify: ReadNode["tool"]["c
 }
 
 async function write(node: WriteNode, at: NodeRun, ports: NodePorts): Promise<NodeResult> {
-  const guards = approvalsOf(at.agent, node.name);
+  const { approvals, guarded } = await guardsOfWrite({ ...at, node }, ports.log);
   try {
     const result = await runOperation(
       {
@@ -134,7 +143,8 @@ async function write(node: WriteNode, at: NodeRun, ports: NodePorts): Promise<No
         node,
         position: at.position,
         state: at.state,
-        ...guardsOfWrite(at.agent, node, at.state),
+        approvals,
+        guarded,
         killedAtMs: at.killedAtMs,
         dispatcher: "run",
         functionArn: at.functionArn,
@@ -143,8 +153,14 @@ async function write(node: WriteNode, at: NodeRun, ports: NodePorts): Promise<No
     );
     return { outcome: "done", output: result.output, next: node.next, operationId: result.operationId };
   } catch (error) {
-    const [guard] = guards;
+    const guards = approvalsOf(at.agent, node.name);
+    const guard = guards.find(({ name }) => name === (error as Partial<SentBack>).approval) ?? guards[0];
     if (!(error instanceof SentBack) || !guard) throw error;
+    // Before the step that goes back: whoever dies in between finds the decision void, and never goes forward on it.
+    const failed = approvals.filter(({ node: of }) => error.approval === undefined || of.name === error.approval);
+    for (const { outcome } of failed) {
+      if (outcome.approval_id !== undefined) await supersedeDecision(outcome.approval_id, error, ports);
+    }
     const rejection: Rejection = {
       node: node.name,
       reason: error.reason,
@@ -153,7 +169,7 @@ async function write(node: WriteNode, at: NodeRun, ports: NodePorts): Promise<No
     return {
       outcome: "sent_back",
       output: await packValue(ports.payloads, at.run.run_id, rejection),
-      next: guard.onStale,
+      next: staleTarget(guard, error.reason),
     };
   }
 }

@@ -10,7 +10,7 @@ import type { Position } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import { executionAttempt, isOpen } from "../runlog/run-record.ts";
 import { isAwaited, type Waiter } from "../waiter/waiter.ts";
-import { answerApproval, wakeAnswered } from "./answer-waiter.ts";
+import { answerApproval, routeOf, wakeAnswered } from "./answer-waiter.ts";
 import type { RunPorts } from "./ports.ts";
 
 export interface WaitEntry {
@@ -74,7 +74,7 @@ export async function expireWait(
   const { outcome } = await answerApproval(waiter, { outcome: "expired", at: isoTime(ports.clock.nowMs()) }, ports);
   if (outcome.outcome === "expired")
     ports.metrics.add("waiter_overdue_total", { agent: waiter.agent, node: waiter.node });
-  return { run_id: entry.runId, position: waiter.position, next: waiter.routes[outcome.outcome] ?? "" };
+  return { run_id: entry.runId, position: waiter.position, next: routeOf(waiter, outcome) };
 }
 
 /** The newest waiter that the line left. */

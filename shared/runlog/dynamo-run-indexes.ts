@@ -48,7 +48,8 @@ export function dynamoRunIndexes(
     (await Promise.all(openShards(kind).map((shard) => query("open", "open_shard", shard)))).flat();
 
   return {
-    listRuns: async ({ agent, limit }) => (await query("by-agent", "agent_runs", agent, limit, true)).map(summary),
+    listRuns: async ({ agent, limit }) =>
+      (await query("by-agent", "agent_runs", agent, limit, true)).filter((item) => item["item"] === "RUN").map(summary),
     listRunsOfWorkflow: async (workflowId) =>
       (await query("by-workflow", "workflow_runs", workflowId, runsOfWorkflowMax, true)).map(summary),
     listOpenRuns: async () => (await open("run")).map(summary),

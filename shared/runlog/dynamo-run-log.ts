@@ -18,6 +18,8 @@ import { isoTime } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import { openShard } from "../tables/table-schema.ts";
 import { Waiter } from "../waiter/waiter.ts";
+import { dynamoRunApprovals, waiterIndexAttributes } from "./dynamo-run-approvals.ts";
+import { dynamoRunContracts } from "./dynamo-run-contracts.ts";
 import { dynamoRunIndexes } from "./dynamo-run-indexes.ts";
 import { NodeFailure } from "./node-failure.ts";
 import type { Position } from "./position.ts";
@@ -113,6 +115,8 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
 
   return {
     ...dynamoRunIndexes(client, table),
+    ...dynamoRunContracts({ client, table, clock, ids }),
+    ...dynamoRunApprovals({ client, table, itemOf: itemKey.waiter, readWaiter }),
     readRun,
     readWaiter,
 
@@ -217,7 +221,7 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
       putFirst(
         itemKey.waiter(waiter.position),
         waiter,
-        { open_shard: openShard("waiter", waiter.run_id), open_since: waiter.requested_at },
+        waiterIndexAttributes(waiter),
         waiter.kind === "approval" ? ifAbsent : ifAnswered,
         (item) => parseItem(Waiter, item, `waiter ${waiter.position} of run ${waiter.run_id}`),
       ),

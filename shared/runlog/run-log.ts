@@ -1,4 +1,6 @@
+import type { Superseded, Vote } from "../approval/approval.ts";
 import type { FaultRecord } from "../faults/fault.ts";
+import type { PackedValue } from "../payloads/claim-check.ts";
 import type { OpenCursor, OpenPage } from "../tables/table-schema.ts";
 import type { Waiter } from "../waiter/waiter.ts";
 import type { NodeFailure } from "./node-failure.ts";
@@ -61,12 +63,25 @@ export interface RunLog {
   registerToken(runId: string, position: Position, taskToken: string, executionAttempt: number): Promise<boolean>;
   /** Marks the waiter answered, unless somebody else waits there by now: they were not told. @returns whether it was open, and is closed. */
   closeWaiter(told: Waiter, answeredAt: string): Promise<boolean>;
+  /** Adds one person's yes to an open approval: a person once, `quorum` in all. @returns whether it was added, and the waiter as it is then. */
+  addVote(waiter: Waiter, person: string, vote: Vote, quorum: number): Promise<Appended<Waiter>>;
+  /** Marks an approval that counts no more. First writer wins. */
+  supersede(waiter: WaiterKey, superseded: Superseded): Promise<void>;
   listOpenWaiters(): Promise<readonly Waiter[]>;
+  /** Approvals of one agent, decided or not, newest first. */
+  listApprovals(filter: {
+    readonly agent: string;
+    readonly limit: number;
+    readonly requestedBefore?: string | undefined;
+  }): Promise<readonly WaiterKey[]>;
   listRuns(filter: { readonly agent: string; readonly limit: number }): Promise<readonly RunSummary[]>;
   listRunsOfWorkflow(workflowId: string): Promise<readonly RunSummary[]>;
   listOpenRuns(): Promise<readonly RunSummary[]>;
   /** A page of the runs that are open, from where `after` stopped. */
   pageOpenRuns(limit: number, after?: OpenCursor): Promise<OpenPage<Pick<RunSummary, "run_id">>>;
+  /** Keeps what runs rely on, under its digest; one that is kept stays. `pack` is asked only where it is not there. */
+  keepContract(digest: string, pack: () => Promise<PackedValue>): Promise<void>;
+  readContract(digest: string): Promise<PackedValue | undefined>;
   /** A page of the waiters nobody has told yet, from where `after` stopped. */
   pageOpenWaiters(limit: number, after?: OpenCursor): Promise<OpenPage<WaiterKey>>;
 }

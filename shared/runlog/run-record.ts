@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isCompensation } from "../agent/compensation.ts";
+import { Person } from "../approval/person.ts";
 import { FaultRecord } from "../faults/fault.ts";
 import { PackedValue } from "../payloads/claim-check.ts";
 
@@ -65,6 +66,10 @@ export const RunRecord = z.object({
   execution_attempt: z.number().int().positive(),
   waiting_for: z.string().optional(),
   failure: RunFailure.optional(),
+  /** Who started it; absent where nobody was named. */
+  started_by: Person.optional(),
+  /** Versions of the workflow whose approvals still hold in this run: a resume on another version found them compatible. */
+  compatible_with: z.array(z.number().int()).optional(),
   /** Its agent declares how writes are undone, and its states can. */
   compensates: z.literal(true).optional(),
   compensation: RunCompensation.optional(),

@@ -1,8 +1,10 @@
 import { ApprovalOutcome } from "../approval/approval.ts";
+import { readSubject } from "../approval/read-subject.ts";
 import { wireError } from "../compile/wire-errors.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import { answerApproval, wakeAnswered } from "../run/answer-waiter.ts";
+import { concludeVotes } from "../run/decide-approval.ts";
 import { wakeRunOf } from "../run/resolve-operation.ts";
 import { Position } from "../runlog/position.ts";
 import type { WaiterKey } from "../runlog/run-log.ts";
@@ -40,6 +42,10 @@ async function sweepApproval(waiter: Waiter, ports: SweepPorts): Promise<SweepDe
     await wakeAnswered(waiter, ApprovalOutcome.parse(await unpackValue(ports.payloads, step.output)), ports);
     return "woken";
   }
+  // Whoever cast the last vote that was needed may have died before it was written as the decision.
+  const voted = Object.keys(waiter.votes ?? {}).length > 0;
+  const concluded = voted && (await concludeVotes(waiter, await readSubject(waiter, ports.payloads), ports));
+  if (concluded) return "woken";
   const nowMs = ports.clock.nowMs();
   if (nowMs <= Date.parse(waiter.expires_at)) return "nothing";
   const { outcome } = await answerApproval(waiter, { outcome: "expired", at: isoTime(nowMs) }, ports);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Superseded, Vote } from "../approval/approval.ts";
 import type { OperationStatus } from "../ledger/ledger-entry.ts";
 import { PackedValue } from "../payloads/claim-check.ts";
 import { Position } from "../runlog/position.ts";
@@ -39,6 +40,10 @@ export const Waiter = z.object({
   /** ANSWERED once the step exists and the waiter was told. A waiter that is OPEN beside a recorded step only lacks its wake-up. */
   status: z.enum(["OPEN", "ANSWERED"]),
   answered_at: z.string().optional(),
+  /** An approval's votes so far, by person: each adds its own, so that none is lost. Only where more than one is needed. */
+  votes: z.record(z.string(), Vote).optional(),
+  /** An approval that counts no more: what was decided, or asked, is not what would be sent. */
+  superseded: Superseded.optional(),
   /** A secret: never in a log, a URL or a response. */
   task_token: z.string().optional(),
   execution_attempt: z.number().int().optional(),
@@ -48,6 +53,9 @@ export type Waiter = z.infer<typeof Waiter>;
 
 /** `<run_id>:<position>`: a run id holds no colon, so it splits one way only. */
 export const waiterId = (runId: string, position: string): string => `${runId}:${position}`;
+
+/** Changes once an approval counts no more: a page that was opened before is refused. */
+export const waiterVersion = ({ superseded }: Pick<Waiter, "superseded">): number => (superseded ? 2 : 1);
 
 export function parseWaiterId(text: string): { readonly runId: string; readonly position: Position } | undefined {
   const colon = text.indexOf(":");

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Agent } from "../../shared/index.ts";
 import { nodeOf } from "../../shared/agent/agent.ts";
 import type { ApprovalNode } from "../../shared/agent/node.ts";
-import type { ApprovalOutcome } from "../../shared/approval/approval.ts";
+import { type ApprovalOutcome, Binding } from "../../shared/approval/approval.ts";
 import { type Line, lineOf, linesOf, WAIT } from "../../shared/compile/lines.ts";
 import { wireError } from "../../shared/compile/wire-errors.ts";
 import { WireFault } from "../../shared/faults/wire-fault.ts";
@@ -282,14 +282,10 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
 
 /** A decision on what a waiter shows, as the API records it. */
 export function decision(waiter: Waiter, nowMs: number, outcome: "approved" | "rejected"): ApprovalOutcome {
-  const subject = JSON.parse("json" in waiter.subject ? waiter.subject.json : "{}") as {
-    payload_digest: string;
-    tool_version: number;
-  };
+  const subject = Binding.parse(JSON.parse("json" in waiter.subject ? waiter.subject.json : "{}"));
   return {
     outcome,
-    payload_digest: subject.payload_digest,
-    tool_version: subject.tool_version,
+    ...subject,
     valid_until: waiter.expires_at,
     by: "kim",
     at: new Date(nowMs).toISOString(),

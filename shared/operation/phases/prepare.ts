@@ -1,5 +1,4 @@
 import { deliveryOf } from "../../agent/tool.ts";
-import { checkApproval } from "../../approval/check-approval.ts";
 import { Fault, isFault } from "../../faults/fault.ts";
 import { ComeBackLater, HandedOut, OperationConflict, OperationUnknown, SentBack } from "../../faults/faults.ts";
 import type { LedgerEntry } from "../../ledger/ledger-entry.ts";
@@ -17,6 +16,7 @@ import {
 } from "../operation-call.ts";
 import { prepareRequest } from "../prepare-request.ts";
 import { reconcile } from "../reconcile.ts";
+import { sameSnapshots, stillApproved } from "../still-approved.ts";
 
 /** Ready to execute, or settled already. */
 export type Prepared =
@@ -102,7 +102,7 @@ export async function prepare(call: OperationCall, ports: OperationPorts): Promi
 /** Checks that only count while nothing may have been sent: afterwards the effect's own success can falsify them. */
 async function mayBeSent(
   call: OperationCall,
-  { operation, request }: PreparedRequest,
+  prepared: PreparedRequest,
   entry: LedgerEntry | undefined,
   ports: OperationPorts,
 ): Promise<void> {
@@ -111,22 +111,16 @@ async function mayBeSent(
     const found = run?.compensation && isOpen(run.status) ? "being compensated" : (run?.status ?? "gone");
     throw new Fault("run_not_open", "final", `run ${call.run.run_id} is ${found}: nothing was sent`);
   }
-  for (const { outcome } of call.approvals) {
-    const stale = checkApproval(outcome, {
-      requestHash: operation.request_hash,
-      toolVersion: operation.tool_version,
-      nowMs: ports.clock.nowMs(),
-    });
-    if (stale) throw new SentBack(call.node.name, stale);
-  }
-  if (call.node.precondition && entry?.may_have_applied !== true) {
-    const verdict = await call.node.precondition(request, call.state);
-    if (verdict === true) return;
-    if (call.guarded) throw new SentBack(call.node.name, "precondition_failed", verdict);
+  stillApproved(call, prepared, ports);
+  if (entry?.may_have_applied === true) return;
+  const verdict = (await call.node.precondition?.(prepared.request, call.state)) ?? true;
+  if (verdict !== true && call.guarded) throw new SentBack(call.node.name, "precondition_failed", verdict);
+  if (verdict !== true) {
     throw new Fault("precondition_failed", "final", `node ${call.node.name} was not dispatched: ${verdict}`, {
       facts: { node: call.node.name },
     });
   }
+  await sameSnapshots(call, ports);
 }
 
 /**

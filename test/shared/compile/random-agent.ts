@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import { checkAgent } from "../../../shared/agent/check-agent.ts";
 import type { AgentNode } from "../../../shared/agent/node.ts";
+import { anyone } from "../../../shared/approval/approver-rule.ts";
 import { type Agent, AgentDefinitionError, days, none, readTool, writeTool } from "../../../shared/index.ts";
 import { prompt } from "../../builders/agents.ts";
 
@@ -95,9 +96,13 @@ function agentOf(names: readonly string[], shapes: readonly Shape[]): Agent {
             on_reject: "r",
           }),
           validForMs: days(1),
+          snapshot: undefined,
+          approvers: anyone,
+          autoApprove: undefined,
           onReject: nameAt(first),
           onExpire: nameAt(second),
           onStale: nameAt(third),
+          onStaleFor: {},
         };
       case "compute":
         return { ...base, kind, output, run: () => ({ n: 1 }) };
