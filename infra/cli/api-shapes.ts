@@ -33,6 +33,7 @@ export const Operation = z.object({
   action_name: z.string(),
   business_key: z.string(),
   position: z.string(),
+  compensates: z.string().optional(),
   status: z.string(),
   external_ref: z.string().optional(),
   attempt: z.number(),
@@ -46,7 +47,7 @@ export const Operation = z.object({
 export type Operation = z.infer<typeof Operation>;
 
 export const Resolved = z.object({ operation: Operation, changed: z.boolean(), wake: z.string() });
-export const Moved = z.object({ run_id: z.string(), status: z.string() });
+export const Moved = z.object({ run_id: z.string(), status: z.string(), compensating: z.boolean().optional() });
 
 export const Operations = z.object({ operations: z.array(Operation) });
 
@@ -58,6 +59,17 @@ export const Run = z.object({
   status: z.string(),
   outcome: z.string().optional(),
   waiting_for: z.string().optional(),
+  compensation: z
+    .object({
+      because: z.string(),
+      compensating: z.boolean(),
+      ends: z.object({
+        status: z.string(),
+        outcome: z.string(),
+        failure: z.object({ node: z.string(), error: FaultShown }).optional(),
+      }),
+    })
+    .optional(),
   failure: z
     .object({ position: z.string(), node: z.string(), attempts: z.number(), error: FaultShown, next_move: z.string() })
     .optional(),

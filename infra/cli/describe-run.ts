@@ -4,7 +4,7 @@ import { table } from "./output.ts";
 /** A run for the person at 3 a.m.: what happened, what is unknown, what to do next. */
 export function describeRun(run: Run): string {
   return [
-    `${run.run_id}  ${run.status}${run.outcome === undefined ? "" : ` (${run.outcome})`}`,
+    `${run.run_id}  ${run.status}${run.outcome === undefined ? "" : ` (${run.outcome})`}${compensated(run)}`,
     `${run.agent} version ${run.workflow_version}, workflow ${run.workflow_id}, started ${run.created_at}`,
     "",
     table(
@@ -12,6 +12,7 @@ export function describeRun(run: Run): string {
       run.steps.map((step) => [step.position, step.kind, outcomeOf(step), step.next, clockOf(step.created_at)]),
     ),
     ...section("Operations", run.operations.length > 0, () => describeOperations(run.operations)),
+    ...section("Compensation", run.compensation !== undefined, () => describeCompensation(run)),
     ...section("Failed attempts", run.failures.length > 0, () =>
       table(
         ["POSITION", "ATTEMPTS", "CODE", "LAST", "MESSAGE"],
@@ -41,6 +42,27 @@ export const describeOperations = (operations: readonly Operation[]): string =>
       operation.external_ref ?? "-",
     ]),
   );
+
+/** Beside the run's status: what it did is undone, or was. */
+function compensated({ compensation }: Run): string {
+  if (!compensation) return "";
+  const { compensating, because, ends } = compensation;
+  return compensating ? `, being compensated (${because}), then ${ends.status}` : ", compensated";
+}
+
+/** Which operation undoes which, in the order in which it is done. What was begun and why stands above. */
+function describeCompensation({ compensation, operations }: Run): string {
+  const failure = compensation?.ends.failure;
+  const why = failure ? `${failure.node}: ${failure.error.message}` : (compensation?.because ?? "");
+  const undoing = operations
+    .filter((operation) => operation.compensates !== undefined)
+    .sort((a, b) => b.position.localeCompare(a.position));
+  const rows = undoing.map((operation) => {
+    const undone = operations.find((candidate) => candidate.operation_id === operation.compensates);
+    return [undone ? named(undone) : (operation.compensates ?? "-"), operation.action_name, operation.status];
+  });
+  return [`Because: ${why}`, ...(rows.length > 0 ? [table(["UNDOES", "BY", "STATUS"], rows)] : [])].join("\n");
+}
 
 const section = (title: string, shown: boolean, body: () => string): readonly string[] =>
   shown ? ["", title, body()] : [];

@@ -65,12 +65,18 @@ export function addOperatorCommands(program: Command): void {
   program
     .command("cancel <run_id>")
     .description("start nothing new for a run; what is in flight settles and is recorded")
+    .option("--compensate", "undo first what the run has done, where its agent says how")
     .option("--by <name>", "who cancels (default: the user of this shell)", process.env["USER"])
-    .action(async (id: string, options: { readonly by?: string }, command: Command) => {
+    .action(async (id: string, options: { readonly by?: string; readonly compensate?: boolean }, command: Command) => {
       const { output, api } = sessionOf(command);
-      const { body: raw } = await api().post(`/runs/${encodeURIComponent(id)}/cancel`, { by: options.by });
-      const { run_id, status } = Moved.parse(raw);
-      output.result(raw, () => `${run_id} is ${status}; surefoot operations --run ${run_id} shows what had happened`);
+      const body = { by: options.by, compensate: options.compensate ?? false };
+      const { body: raw } = await api().post(`/runs/${encodeURIComponent(id)}/cancel`, body);
+      const { run_id, status, compensating } = Moved.parse(raw);
+      output.result(raw, () =>
+        compensating
+          ? `${run_id} is being compensated; surefoot trace ${run_id} shows how far`
+          : `${run_id} is ${status}; surefoot operations --run ${run_id} shows what had happened`,
+      );
     });
 }
 

@@ -2,10 +2,11 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { BadRequest } from "../../shared/faults/faults.ts";
 import type { LedgerStore } from "../../shared/ledger/ledger-store.ts";
+import { undoneOperation } from "../../shared/operation/undone-operation.ts";
 import { cancelRun } from "../../shared/run/cancel-run.ts";
 import { type ResolvePorts, resolveOperation } from "../../shared/run/resolve-operation.ts";
 import { resumeRun } from "../../shared/run/resume-run.ts";
-import { isOpen } from "../../shared/runlog/run-record.ts";
+import { isCompensating, isOpen } from "../../shared/runlog/run-record.ts";
 import { checkRunId, unknownRun } from "./find-runs.ts";
 import { checkRequest } from "./check-request.ts";
 import { callerOf } from "./caller.ts";
@@ -28,6 +29,11 @@ const ResolutionBody = z.strictObject({
   expected_version: z.number().int().positive().optional(),
 });
 const RunBody = z.strictObject({ by: By });
+const CancelBody = z.strictObject({
+  by: By,
+  /** Undoes first what the run has done and declares how to undo. */
+  compensate: z.boolean().default(false),
+});
 
 /** What an operator does: says what happened, lets a run go on, or ends it. */
 export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: LedgerStore }): Hono {
@@ -62,6 +68,9 @@ export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: L
     // Whoever resumes has mended the cause: what did not happen gets its attempts again.
     for (const entry of await ports.ledgerStore.listByRun(runId)) {
       if (entry.status === "FAILED_RETRYABLE") await ports.ledger.grant(entry);
+      // What is to be undone stays so: given up for good, it is still owed.
+      const owed = run.compensation !== undefined && undoneOperation(entry) !== undefined;
+      if (entry.status === "FAILED_FINAL" && owed) await ports.ledger.reopen(entry);
     }
     const resumed = await resumeRun(runId, ports);
     if (!resumed.resumed) throw new BadRequest("not_resumable", `${resumed.why}. Nothing was started`, 409);
@@ -71,9 +80,10 @@ export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: L
 
   app.post("/runs/:run_id/cancel", async (c) => {
     const runId = checkRunId(c.req.param("run_id"));
-    const { by } = callerOf(c, checkRequest(RunBody, await jsonBody(c), unchanged).by);
-    const { run, changed } = await cancelRun(runId, by, ports);
-    return c.json({ run_id: runId, status: run.status, changed });
+    const body = checkRequest(CancelBody, await jsonBody(c), unchanged);
+    const { by } = callerOf(c, body.by);
+    const { run, changed } = await cancelRun(runId, by, ports, { compensate: body.compensate });
+    return c.json({ run_id: runId, status: run.status, changed, compensating: isCompensating(run) });
   });
   return app;
 }

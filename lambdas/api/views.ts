@@ -2,6 +2,8 @@ import type { LedgerEntry } from "../../shared/ledger/ledger-entry.ts";
 import { unpackValue, type PackedValue } from "../../shared/payloads/claim-check.ts";
 import type { PayloadStore } from "../../shared/payloads/payload-store.ts";
 import type { RunHistory } from "../../shared/runlog/run-log.ts";
+import { undoneOperation } from "../../shared/operation/undone-operation.ts";
+import { isCompensating, type RunRecord } from "../../shared/runlog/run-record.ts";
 import { waiterId } from "../../shared/waiter/waiter.ts";
 
 /** Bytes of a recorded value that a listing shows: more is named by size, and lies in the payload store. */
@@ -15,6 +17,8 @@ export const operationView = (entry: LedgerEntry) => ({
   action_name: entry.action_name,
   business_key: entry.business_key,
   position: entry.position,
+  /** The operation that this one undoes. */
+  compensates: undoneOperation(entry)?.operationId,
   status: entry.status,
   external_ref: entry.external_ref,
   attempt: entry.attempt,
@@ -32,6 +36,15 @@ export const operationView = (entry: LedgerEntry) => ({
   updated_at: entry.updated_at,
   committed_at: entry.committed_at,
 });
+
+/** Why what a run did is undone, or was, and how it ends then. */
+const compensationView = ({ status, compensation }: RunRecord) =>
+  compensation && {
+    because: compensation.because,
+    since: compensation.since,
+    compensating: isCompensating({ status, compensation }),
+    ends: compensation.ends,
+  };
 
 /** A run with everything that happened to it. */
 export async function runView(
@@ -52,6 +65,7 @@ export async function runView(
     status: run.status,
     outcome: run.outcome,
     waiting_for: run.waiting_for,
+    compensation: compensationView(run),
     failure: run.failure,
     execution: run.execution,
     input: await shown(run.input),

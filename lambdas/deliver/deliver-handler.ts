@@ -5,7 +5,7 @@ import type { LedgerEntry } from "../../shared/ledger/ledger-entry.ts";
 import { isoTime } from "../../shared/ports/clock.ts";
 import { wakeRunOf } from "../../shared/run/resolve-operation.ts";
 import { nodeAt, Position } from "../../shared/runlog/position.ts";
-import { isOpen } from "../../shared/runlog/run-record.ts";
+import { mayStart } from "../../shared/runlog/run-record.ts";
 import type { SweepPorts } from "../../shared/sweep/sweep-ports.ts";
 import { isAwaited } from "../../shared/waiter/waiter.ts";
 
@@ -65,9 +65,9 @@ async function deliver(body: string, last: boolean, ports: DeliverPorts): Promis
     return true;
   }
   const run = await ports.log.readRun(entry.run_id);
-  if (after.status === "PENDING" && (!run || !isOpen(run.status))) {
-    // Cancelled on the way: nothing was sent, and nobody waits. No reason to wake somebody over the dead letter queue.
-    ports.logger.info("not delivered, its run has ended", {
+  if (after.status === "PENDING" && (!run || !mayStart(run, nodeAt(Position.parse(entry.position))))) {
+    // Called off on the way: nothing was sent, and nobody waits. No reason to wake somebody over the dead letter queue.
+    ports.logger.info("not delivered, its run has ended or is compensated", {
       run_id: entry.run_id,
       operation_id: entry.operation_id,
     });

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Agent } from "../../shared/agent/agent.ts";
-import { linesOf } from "../../shared/compile/lines.ts";
+import { COMPENSATE, linesOf } from "../../shared/compile/lines.ts";
 import { OperationId } from "../../shared/operation/operation-id.ts";
+import { compensateRun } from "../../shared/run/compensate-run.ts";
 import { deliverOperation } from "../../shared/run/deliver-operation.ts";
 import type { NodePorts } from "../../shared/run/ports.ts";
 import { reconcileOperation } from "../../shared/run/reconcile-operation.ts";
@@ -20,7 +21,7 @@ export interface Invocation {
   readonly invokedFunctionArn?: string;
 }
 
-/** Runs one line of an agent, or looks after one of its operations. Ids in, ids out. */
+/** Runs one line of an agent, undoes what a run of it has done, or looks after one of its operations. Ids in, ids out. */
 export function createStepHandler(
   agent: Agent,
   ports: NodePorts,
@@ -37,17 +38,14 @@ export function createStepHandler(
       if (parsed.action === "deliver") return deliverOperation(agent, entry, ports);
       return { status: await reconcileOperation(agent, entry, ports) };
     }
+    const entry = { runId: parsed.run_id, position: parsed.position, execution: parsed.execution, ...within };
+    if (parsed.line === COMPENSATE) return compensateRun(agent, entry, ports);
     const line = lines.get(parsed.line);
     if (!line) {
       throw new Error(
         `agent ${agent.name} version ${agent.version} has no line "${parsed.line}": the state machine was compiled from another version`,
       );
     }
-    return runLine(
-      agent,
-      line,
-      { runId: parsed.run_id, position: parsed.position, execution: parsed.execution, ...within },
-      ports,
-    );
+    return runLine(agent, line, entry, ports);
   };
 }
