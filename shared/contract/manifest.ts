@@ -1,128 +1,229 @@
 import { z } from "zod";
 import type { Agent } from "../agent/agent.ts";
-import { type AgentNode, successorsOf } from "../agent/node.ts";
+import { firstNode } from "../agent/agent.ts";
+import { type AgentNode, type ApprovalNode, successorsOf } from "../agent/node.ts";
 import type { ReadTool, WriteTool } from "../agent/tool.ts";
-import { digestOf } from "../operation/canonical-json.ts";
+import { canonicalJson, digestOf } from "../operation/canonical-json.ts";
+import { checkpointSchemaVersion } from "./checkpoint-schema.ts";
+import { fingerprintOf, promptDigest, toolDigest } from "./fingerprint.ts";
+import { nodeDetails, short, toolDetails } from "./node-details.ts";
+import { type SchemaMeaning, schemaDigest, schemaMeaning } from "./schema-digest.ts";
 
-/** Version of the shape in which steps are stored. */
-export const checkpointSchemaVersion = 1;
+export { checkpointSchemaVersion } from "./checkpoint-schema.ts";
+export { fingerprintOf } from "./fingerprint.ts";
+
+/** Details are read as they were written, whatever version wrote them: comparing decides what they mean. */
+const Details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
+export type Details = z.infer<typeof Details>;
+
+/** Where each answer of an approval leads. */
+const AnswerRoutes = z.object({
+  approved: z.string(),
+  rejected: z.string(),
+  expired: z.string(),
+  stale: z.string(),
+  /** By reason, where it leads elsewhere. */
+  stale_for: z.record(z.string(), z.string()).optional(),
+});
+export type AnswerRoutes = z.infer<typeof AnswerRoutes>;
 
 /** One node's part of the contract. */
-export interface NodeContract {
-  readonly name: string;
-  readonly kind: AgentNode["kind"];
-  readonly leads_to: readonly string[];
-  /** What makes its recorded results its own: everything about the node but where it leads. */
-  readonly fingerprint: string;
-}
+export const NodeContract = z.object({
+  name: z.string(),
+  kind: z.string(),
+  leads_to: z.array(z.string()),
+  answers: AnswerRoutes.optional(),
+  /** What makes its recorded results its own. */
+  fingerprint: z.string(),
+  details: Details,
+});
+export type NodeContract = z.infer<typeof NodeContract>;
 
-/** Everything a run relies on, canonical and diffable. Digests ignore descriptions, key order and formatting. */
-export interface Manifest {
-  readonly workflow_name: string;
-  readonly workflow_version: number;
-  readonly checkpoint_schema_version: number;
-  readonly input_digest: string;
-  readonly nodes: readonly NodeContract[];
-  readonly tools: readonly { readonly name: string; readonly version: number; readonly digest: string }[];
-  readonly prompts: readonly { readonly name: string; readonly release: number; readonly digest: string }[];
-}
+export const ToolContract = z.object({
+  name: z.string(),
+  version: z.number(),
+  effect: z.string(),
+  digest: z.string(),
+  input: z.string(),
+  output: z.string(),
+  details: Details,
+});
+export type ToolContract = z.infer<typeof ToolContract>;
 
+/**
+ * Everything a run relies on, as plain JSON that a person can read and compare. Digests ignore descriptions, key order and formatting; each
+ * schema digest is resolved under `schemas`. It says nothing about a deployment: a model is a name there, and which provider's model stands
+ * behind it may change without touching what is recorded.
+ */
+export const Manifest = z.object({
+  workflow_name: z.string(),
+  workflow_version: z.number().int(),
+  checkpoint_schema_version: z.number().int(),
+  /** These three are digests of the lists below: one value to compare, and a value that a list has only once. */
+  tool_catalog_version: z.string(),
+  prompt_release: z.string(),
+  model_policy_version: z.string(),
+  input: z.string(),
+  entry: z.string(),
+  steps_max: z.number(),
+  nodes: z.array(NodeContract),
+  tools: z.array(ToolContract),
+  prompts: z.array(z.object({ name: z.string(), release: z.number(), digest: z.string() })),
+  models: z.array(z.object({ name: z.string(), asked_by: z.array(z.string()) })),
+  migrations: z
+    .array(
+      z.object({
+        from: z.number(),
+        to: z.number(),
+        reapprove: z.boolean().optional(),
+        resume_at: z.record(z.string(), z.string()).optional(),
+      }),
+    )
+    .optional(),
+  schemas: z.record(z.string(), z.record(z.string(), z.unknown())),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+/** The contract of an agent. The same definition gives the same manifest in every process, bundled or not. */
 export function manifestOf(agent: Agent): Manifest {
-  const tools = new Map<string, Manifest["tools"][number]>();
-  const prompts = new Map<string, Manifest["prompts"][number]>();
-  for (const node of agent.nodes) {
-    if (node.kind === "read" || node.kind === "write") {
-      tools.set(node.tool.name, { name: node.tool.name, version: node.tool.version, digest: toolDigest(node.tool) });
-    }
-    if (node.kind === "model") {
-      prompts.set(node.prompt.name, {
-        name: node.prompt.name,
-        release: node.prompt.release,
-        digest: promptDigest(node.prompt),
-      });
-    }
-  }
-  const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
+  const known = manifests.get(agent);
+  if (known) return known;
+  const manifest = compileManifest(agent);
+  manifests.set(agent, manifest);
+  return manifest;
+}
+
+/** An agent never changes, and every start asks. */
+const manifests = new WeakMap<Agent, Manifest>();
+
+/** Digest of the whole manifest, 64 hex characters. Stored with every run. */
+export const contractDigest = (agent: Agent): string => manifestDigest(manifestOf(agent));
+
+export const manifestDigest = (manifest: Manifest): string => digestOf(manifest);
+
+/** As it is committed: two spaces, one member a line, so that a review shows what changed. */
+export const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
+
+function compileManifest(agent: Agent): Manifest {
+  const schemas = schemasOf(agent);
+  const tools = unique(toolsOf(agent).map(toolContract));
+  const prompts = unique(promptsOf(agent));
+  const models = modelsOf(agent);
+  const nodes = agent.nodes.map(nodeContract);
   return {
     workflow_name: agent.name,
     workflow_version: agent.version,
     checkpoint_schema_version: checkpointSchemaVersion,
-    input_digest: schemaDigest(agent.input),
-    nodes: agent.nodes.map((node) => ({
-      name: node.name,
-      kind: node.kind,
-      leads_to: successorsOf(node),
-      fingerprint: fingerprintOf(node),
-    })),
-    tools: [...tools.values()].sort(byName),
-    prompts: [...prompts.values()].sort(byName),
+    tool_catalog_version: short(digestOf(tools)),
+    prompt_release: short(digestOf(prompts)),
+    model_policy_version: short(
+      digestOf(models.map((model) => ({ ...model, limits: limitsOf(model.asked_by, nodes) }))),
+    ),
+    input: short(schemaDigest(agent.input)),
+    entry: firstNode(agent).name,
+    steps_max: agent.stepsMax,
+    nodes,
+    tools,
+    prompts,
+    models,
+    ...migrationsOf(agent),
+    schemas,
   };
 }
 
-/** Digest of the whole manifest. Stored with every run. */
-export const contractDigest = (agent: Agent): string => digestOf(manifestOf(agent));
-
-/** Digest of what a node's recorded results depend on, 16 hex characters. */
-export const fingerprintOf = (node: AgentNode): string =>
-  digestOf({ name: node.name, kind: node.kind, ...essence(node) }).slice(0, 16);
-
-function essence(node: AgentNode): Record<string, unknown> {
-  switch (node.kind) {
-    case "model":
-      return { output: schemaDigest(node.output), prompt: promptDigest(node.prompt), model: node.model };
-    case "read":
-      return { tool: toolDigest(node.tool) };
-    case "write":
-      return { tool: toolDigest(node.tool), keyed: node.businessKey !== undefined };
-    case "approval":
-      return { of: node.of };
-    case "compute":
-      return { output: schemaDigest(node.output) };
-    case "route":
-      return {};
-    default:
-      return node satisfies never;
-  }
-}
-
-const promptDigest = (prompt: { readonly name: string; readonly text: string }): string =>
-  digestOf({ name: prompt.name, text: prompt.text.trim().replaceAll(/\s+/gu, " ") });
-
-const toolDigest = (tool: ReadTool<unknown> | WriteTool<unknown>): string =>
-  digestOf({
-    name: tool.name,
-    version: tool.version,
-    effect: tool.effect,
-    input: schemaDigest(tool.input),
-    output: schemaDigest(tool.output),
-    ...(tool.effect === "write" && {
-      capability: tool.downstream.by,
-      semantic_fields: [...tool.semanticFields].sort(),
-      scope: tool.scope,
-      risk: tool.risk,
+function nodeContract(node: AgentNode): NodeContract {
+  return {
+    name: node.name,
+    kind: node.kind,
+    leads_to: [...successorsOf(node)],
+    ...(node.kind === "approval" && {
+      answers: answersOf(node),
     }),
-  });
-
-const schemaDigest = (schema: z.ZodType): string => digestOf(meaningOf(z.toJSONSchema(schema, { io: "output" })));
-
-/** Words for people inside a JSON schema: they change nothing. */
-const decoration = new Set(["description", "title", "examples", "$schema", "$comment"]);
-/** Keywords whose keys are names of fields, which may well be called `description`. */
-const namedSchemas = new Set(["properties", "patternProperties", "$defs"]);
-/** Keywords that hold values, not schemas. */
-const values = new Set(["default", "const", "enum"]);
-
-/** A JSON schema without what changes nothing: decoration, and the order in which fields were written. */
-function meaningOf(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(meaningOf);
-  if (typeof schema !== "object" || schema === null) return schema;
-  const keywords = Object.entries(schema).filter(([keyword]) => !decoration.has(keyword));
-  return Object.fromEntries(keywords.map(([keyword, value]) => [keyword, meaningOfKeyword(keyword, value)]));
+    fingerprint: fingerprintOf(node),
+    details: plain(nodeDetails(node)),
+  };
 }
 
-function meaningOfKeyword(keyword: string, value: unknown): unknown {
-  if (values.has(keyword)) return value;
-  if (keyword === "required" && Array.isArray(value)) return [...(value as readonly string[])].sort();
-  if (!namedSchemas.has(keyword) || typeof value !== "object" || value === null) return meaningOf(value);
-  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, meaningOf(schema)]));
+const answersOf = (node: ApprovalNode): AnswerRoutes => ({
+  approved: node.next,
+  rejected: node.onReject,
+  expired: node.onExpire,
+  stale: node.onStale,
+  ...(Object.keys(node.onStaleFor).length > 0 && { stale_for: { ...node.onStaleFor } }),
+});
+
+const toolContract = (tool: Tool): ToolContract => ({
+  name: tool.name,
+  version: tool.version,
+  effect: tool.effect,
+  digest: short(toolDigest(tool)),
+  input: short(schemaDigest(tool.input)),
+  output: short(schemaDigest(tool.output)),
+  details: plain(toolDetails(tool)),
+});
+
+type Tool = ReadTool<unknown> | WriteTool<unknown>;
+
+/** The same as JSON. */
+const plain = (details: object): Details => JSON.parse(canonicalJson(details)) as Details;
+
+function toolsOf(agent: Agent): readonly Tool[] {
+  return agent.nodes.flatMap((node): readonly Tool[] => {
+    if (node.kind === "read") return [node.tool];
+    if (node.kind !== "write") return [];
+    return node.compensate ? [node.tool, node.compensate.tool] : [node.tool];
+  });
+}
+
+const promptsOf = (agent: Agent) =>
+  agent.nodes.flatMap((node) =>
+    node.kind === "model"
+      ? [{ name: node.prompt.name, release: node.prompt.release, digest: short(promptDigest(node.prompt)) }]
+      : [],
+  );
+
+function modelsOf(agent: Agent): Manifest["models"] {
+  const asked = agent.nodes.filter((node) => node.kind === "model");
+  const names = [...new Set(asked.map((node) => node.model))].sort();
+  return names.map((name) => ({
+    name,
+    asked_by: asked.filter((node) => node.model === name).map((node) => node.name),
+  }));
+}
+
+/** Attempts, tokens and time are part of a model policy. */
+const limitsOf = (asked: readonly string[], nodes: readonly NodeContract[]) =>
+  nodes
+    .filter((node) => asked.includes(node.name))
+    .map(({ details }) => [details["attempts_max"], details["timeout_ms"], details["output_tokens_max"]]);
+
+function migrationsOf(agent: Agent): Pick<Manifest, "migrations"> {
+  if (!agent.migrations || agent.migrations.length === 0) return {};
+  return {
+    migrations: agent.migrations.map(({ from, to, reapprove, resumeAt }) => ({
+      from,
+      to,
+      ...(reapprove && { reapprove }),
+      ...(resumeAt && { resume_at: { ...resumeAt } }),
+    })),
+  };
+}
+
+function schemasOf(agent: Agent): Record<string, SchemaMeaning> {
+  const outputs = agent.nodes.flatMap((node) =>
+    node.kind === "model" || node.kind === "compute" ? [node.output] : [],
+  );
+  const all = [agent.input, ...outputs, ...toolsOf(agent).flatMap((tool) => [tool.input, tool.output])];
+  const entries = all.map((schema) => [short(schemaDigest(schema)), sorted(schemaMeaning(schema))] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Keys in order, so that writing the fields in another order changes no line. */
+const sorted = (meaning: SchemaMeaning): SchemaMeaning => JSON.parse(canonicalJson(meaning)) as SchemaMeaning;
+
+/** By name and version, each content once. */
+function unique<T extends { readonly name: string; readonly digest: string }>(entries: readonly T[]): T[] {
+  const key = (entry: T) => canonicalJson(entry);
+  const once = [...new Map(entries.map((entry) => [key(entry), entry])).values()];
+  return once.sort((a, b) => (a.name === b.name ? key(a).localeCompare(key(b)) : a.name < b.name ? -1 : 1));
 }

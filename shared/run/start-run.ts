@@ -1,7 +1,8 @@
 import type { Agent } from "../agent/agent.ts";
 import { firstNode } from "../agent/agent.ts";
 import { compensableNodes } from "../agent/compensation.ts";
-import { checkpointSchemaVersion, contractDigest } from "../contract/manifest.ts";
+import { keepContract } from "../contract/kept-contract.ts";
+import { checkpointSchemaVersion } from "../contract/manifest.ts";
 import { BadRequest } from "../faults/faults.ts";
 import { canonicalJson, digestOf } from "../operation/canonical-json.ts";
 import { packValue } from "../payloads/claim-check.ts";
@@ -48,7 +49,7 @@ export async function startRun(
       agent: agent.name,
       workflow_id: request.workflowId,
       workflow_version: agent.version,
-      contract_digest: contractDigest(agent),
+      contract_digest: await keepContract(agent, ports),
       checkpoint_schema_version: checkpointSchemaVersion,
       status: "RUNNING",
       input: await packValue(ports.payloads, runId, input),

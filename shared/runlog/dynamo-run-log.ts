@@ -12,6 +12,7 @@ import {
   putConditionally,
   queryAll,
 } from "../dynamo/dynamo-item.ts";
+import { checkReadable } from "../contract/checkpoint-schema.ts";
 import { Fault } from "../faults/fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import { isoTime } from "../ports/clock.ts";
@@ -148,6 +149,7 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
       });
       const of = (prefix: string) => items.filter((item) => String(item["item"]).startsWith(prefix));
       const run = of(itemKey.run)[0];
+      if (run) checkReadable(runId, run);
       return (
         run && {
           run: parseItem(RunRecord, run, `run ${runId}`),

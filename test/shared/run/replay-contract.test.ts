@@ -1,7 +1,8 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../../../shared/index.ts";
+import { resumeRun } from "../../../shared/run/resume-run.ts";
 import { settleRun } from "../../../shared/run/settle-run.ts";
 import { isWrite } from "../../builders/dynamo-proxy.ts";
 import { localTables } from "../../builders/local-tables.ts";
@@ -79,4 +80,37 @@ describe("a recorded step is not reused by a definition that", () => {
     });
     expect(world.metrics.total("checkpoint_restore_failure_total")).toBe(1);
   });
+
+  it.each([2, 0, "one"])(
+    "cannot be told because the log is in checkpoint schema %s: nothing runs, and the version that can read it is named",
+    async (schema) => {
+      const world = await runWorld(tables);
+      await faultOf(world.step(first, "0000.plan", { crash: { when: "after", call: "log.append" } }));
+      const inSchema = (found: unknown) =>
+        tables.client().send(
+          new UpdateCommand({
+            TableName: "runs",
+            Key: { run_id: world.runId, item: "RUN" },
+            UpdateExpression: "SET checkpoint_schema_version = :found, workflow_version = :version",
+            ExpressionAttributeValues: { ":found": found, ":version": 9 },
+          }),
+        );
+      await inSchema(schema);
+      const from = world.proxy.requests.length;
+      expect(await faultOf(world.step(first, "0000.plan"))).toMatchObject({
+        name: "RecordCorrupt",
+        message: expect.stringMatching(
+          /in checkpoint schema \S+, this code reads 1\. Nothing ran: version 9 of order-agent, which started it, can read it$/u,
+        ),
+      });
+      expect(world.modelRequests).toHaveLength(1);
+      expect(world.reads).toEqual([]);
+      expect(world.proxy.requests.slice(from).filter(isWrite)).toEqual([]);
+      expect(await faultOf(resumeRun(world.runId, world.ports))).toMatchObject({ name: "RecordCorrupt" });
+
+      await inSchema(1);
+      expect(await world.step(first, "0000.plan")).toMatchObject({ next: "place" });
+      expect(world.modelRequests).toHaveLength(1);
+    },
+  );
 });

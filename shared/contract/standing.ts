@@ -1,0 +1,135 @@
+import { isCompensation } from "../agent/compensation.ts";
+import { contractNode, edgesBefore, passedBefore } from "./contract-graph.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** Where every run comes from. No node can have this name. */
+export const START = "start!";
+
+export interface Passed {
+  readonly node: string;
+  readonly kind: string;
+  readonly fingerprint: string;
+}
+
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Where a run stands, as far as a contract is concerned. */
+export interface Standing {
+  /** The node that is next, or `end`. */
+  readonly node: string;
+  /** A person was asked there, and each of their answers leads where it says. */
+  readonly asked: Readonly<Record<string, string>> | undefined;
+  /** Nodes whose operation has begun and is not in the log yet: it may have reached the outside. */
+  readonly begun: readonly string[];
+  /** It has turned back, and takes back what it did. */
+  readonly undoing: boolean;
+  /** The records that make its state: the latest of each node. */
+  readonly passed: readonly Passed[];
+  /** The way that led there, without the rounds it went in between. */
+  readonly edges: readonly Edge[];
+}
+
+/** The parts of a history that tell where a run stands. Plain text, so that what another version or an API says can be read too. */
+export interface StandingHistory {
+  readonly run: { readonly entry: string; readonly compensation?: unknown };
+  readonly steps: readonly {
+    readonly position: string;
+    readonly node: string;
+    readonly kind: string;
+    readonly fingerprint: string;
+    readonly next: string;
+    readonly operation_id?: string | undefined;
+  }[];
+  readonly waiters: readonly {
+    readonly position: string;
+    readonly node: string;
+    readonly kind: string;
+    readonly status: string;
+    readonly routes: Readonly<Record<string, string>>;
+  }[];
+}
+
+/** What the ledger says about an operation of the run. */
+export interface StandingOperation {
+  readonly operation_id: string;
+  readonly position: string;
+  readonly status: string;
+}
+
+/** Where a run stands by its log and its part of the ledger. */
+export function standingOf(
+  { run, steps, waiters }: StandingHistory,
+  operations: readonly StandingOperation[],
+): Standing {
+  const forward = steps.filter((step) => !isCompensation(step.node));
+  const node = forward.at(-1)?.next ?? run.entry;
+  const recorded = new Set(steps.map((step) => step.position));
+  const open = waiters.filter((waiter) => !recorded.has(waiter.position));
+  const asked = open.find((waiter) => waiter.kind === "approval" && waiter.node === node);
+  return {
+    node,
+    asked: asked?.routes,
+    begun: begunOf(steps, open, operations),
+    undoing: run.compensation !== undefined,
+    passed: [...new Map(steps.map((step) => [step.node, step])).values()],
+    edges: wayOf(run.entry, forward),
+  };
+}
+
+/**
+ * FAILED means that it did not happen, so such an operation is as good as none. PENDING is a request that nobody sent, unless it was handed
+ * out: then somebody waits for it.
+ */
+function begunOf(
+  steps: StandingHistory["steps"],
+  waiters: StandingHistory["waiters"],
+  operations: readonly StandingOperation[],
+): readonly string[] {
+  const inLog = new Set(steps.map((step) => step.operation_id));
+  const inDoubt = operations
+    .filter(({ status }) => status === "STARTED" || status === "UNKNOWN" || status === "SUCCEEDED")
+    .filter(({ operation_id }) => !inLog.has(operation_id))
+    .map(({ position }) => position.slice(position.lastIndexOf("/") + 1).replace(/^\d+\./u, ""));
+  const handedOut = waiters.filter((waiter) => waiter.kind !== "approval" && waiter.status === "OPEN");
+  return [...new Set([...inDoubt, ...handedOut.map((waiter) => waiter.node)])];
+}
+
+/** Where a record leads back to a node on the way, it ends a round: what lies between is gone over again. */
+function wayOf(entry: string, steps: StandingHistory["steps"]): readonly Edge[] {
+  const way: { readonly node: string; readonly next: string }[] = [];
+  for (const step of steps) {
+    way.push({ node: step.node, next: step.next });
+    const back = way.findIndex(({ node }) => node === step.next);
+    if (back >= 0) way.length = back;
+  }
+  return [{ from: START, to: way[0]?.node ?? entry }, ...way.map(({ node, next }) => ({ from: node, to: next }))];
+}
+
+/**
+ * Every place where a run under this contract may stand when it comes there first: about to enter a node, waiting there for an answer, or
+ * with its operation begun. Where several ways lead there, it has gone all of them: a change on any of them shows.
+ */
+export function everyStanding(manifest: Manifest): readonly Standing[] {
+  return manifest.nodes.flatMap((node): readonly Standing[] => {
+    const before = passedBefore(manifest, node.name);
+    const entered: Standing = {
+      node: node.name,
+      asked: undefined,
+      begun: [],
+      undoing: false,
+      passed: before.flatMap((name) => {
+        const passed = contractNode(manifest, name);
+        return passed ? [{ node: name, kind: passed.kind, fingerprint: passed.fingerprint }] : [];
+      }),
+      edges: [{ from: START, to: manifest.entry }, ...edgesBefore(manifest, node.name)],
+    };
+    if (node.answers) {
+      const { approved, rejected, expired } = node.answers;
+      return [entered, { ...entered, asked: { approved, rejected, expired } }];
+    }
+    return node.kind === "write" ? [entered, { ...entered, begun: [node.name] }] : [entered];
+  });
+}
