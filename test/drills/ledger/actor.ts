@@ -72,7 +72,7 @@ export class Actor {
           if (life !== this.life) return;
           const said = "value" in answer ? JSON.stringify(answer.value) : `!${String(answer.error)}`;
           this.observe(`${call}:${said}`);
-          await this.until(() => ("value" in answer ? resolve(answer.value) : reject(answer.error as Error)));
+          await this.until(() => ("value" in answer ? resolve(answer.value) : reject(asError(answer.error))));
         },
       });
     });
@@ -85,3 +85,5 @@ export class Actor {
     this.standing = { kind: "done", as };
   }
 }
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

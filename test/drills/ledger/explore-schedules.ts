@@ -37,7 +37,7 @@ export async function exploreSchedules(
 ): Promise<Exploration> {
   const states = new Set<string>();
   const violations: Violation[] = [];
-  let path: { readonly options: readonly string[]; taken: number }[] = [];
+  const path: { readonly options: readonly string[]; taken: number }[] = [];
   let schedules = 0;
   let longest = 0;
   for (;;) {
