@@ -24,15 +24,22 @@ function addStart(program: Command): void {
     .requiredOption("--workflow-id <id>", "your name for the business task: a ticket, an order")
     .requiredOption("--input <json>", "JSON text, @file.json, or - for standard input")
     .option("--allow-new-run", "a new run may follow one that has ended")
+    .option("--by <name>", "who starts it (default: the user of this shell)", process.env["USER"])
     .action(
       async (
         agent: string,
-        options: { workflowId: string; input: string; allowNewRun?: boolean },
+        options: { workflowId: string; input: string; allowNewRun?: boolean; by?: string },
         command: Command,
       ) => {
         const { output, api } = sessionOf(command);
         const input = readInput(options.input);
-        const body = { agent, workflow_id: options.workflowId, input, allow_new_run: options.allowNewRun ?? false };
+        const body = {
+          agent,
+          workflow_id: options.workflowId,
+          input,
+          allow_new_run: options.allowNewRun ?? false,
+          by: options.by,
+        };
         const started = Started.parse((await api().post("/runs", body)).body);
         if (started.same_input === false) {
           process.stderr.write(

@@ -1,10 +1,12 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { Agent } from "../../shared/agent/agent.ts";
+import type { Person } from "../../shared/approval/person.ts";
 import { BadRequest } from "../../shared/faults/faults.ts";
 import type { Executions } from "../../shared/ports/executions.ts";
 import type { RunPorts } from "../../shared/run/ports.ts";
 import { startRun } from "../../shared/run/start-run.ts";
+import { callerOf, knownCaller } from "./caller.ts";
 import { checkRequest } from "./check-request.ts";
 import { jsonBody, refuseInOneShape } from "./problem.ts";
 
@@ -18,7 +20,16 @@ const StartBody = z.strictObject({
   workflow_id: WorkflowId,
   input: z.unknown(),
   allow_new_run: z.boolean().default(false),
+  /** Who starts it, where the API does not know the caller. */
+  by: z.string().min(1).max(256).optional(),
 });
+
+/** Whoever starts a run need not say who they are, unless an approval of it excludes them. */
+function starterOf(c: Context, claimed: string | undefined): Person | undefined {
+  if (claimed === undefined && knownCaller(c) === undefined) return undefined;
+  const { by, known_by } = callerOf(c, claimed);
+  return { by, known_by };
+}
 
 /** `POST /runs` starts a run, or returns the one that the workflow has. */
 export function createStartApp(
@@ -36,7 +47,12 @@ export function createStartApp(
       const known = agents.map((candidate) => candidate.name).join(", ");
       throw new BadRequest("unknown_agent", `there is no agent "${body.agent}" here: expected one of ${known}`, 404);
     }
-    const request = { workflowId: body.workflow_id, input: body.input, allowNewRun: body.allow_new_run };
+    const request = {
+      workflowId: body.workflow_id,
+      input: body.input,
+      allowNewRun: body.allow_new_run,
+      startedBy: starterOf(c, body.by),
+    };
     const { run, created, sameInput } = await startRun(agent, stateMachineArn, request, ports);
     return c.json(
       {

@@ -68,6 +68,7 @@ export async function runView(
     compensation: compensationView(run),
     failure: run.failure,
     execution: run.execution,
+    started_by: run.started_by,
     input: await shown(run.input),
     created_at: run.created_at,
     updated_at: run.updated_at,
@@ -93,6 +94,7 @@ export async function runView(
       operation_id: waiter.operation_id,
       requested_at: waiter.requested_at,
       expires_at: waiter.expires_at,
+      superseded: waiter.superseded,
     })),
     failures: failures.map(({ position, node, attempts, error, updated_at, not_before }) => ({
       position,

@@ -1,5 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import { firstNode } from "../agent/agent.ts";
+import type { Person } from "../approval/person.ts";
 import { compensableNodes } from "../agent/compensation.ts";
 import { keepContract } from "../contract/kept-contract.ts";
 import { checkpointSchemaVersion } from "../contract/manifest.ts";
@@ -17,6 +18,8 @@ export interface StartRequest {
   readonly input: unknown;
   /** Whether a new run may follow one that has ended. */
   readonly allowNewRun: boolean;
+  /** Who asks for it, where that is known. An approval may have to be decided by somebody else. */
+  readonly startedBy?: Person | undefined;
 }
 
 export interface Started {
@@ -58,6 +61,7 @@ export async function startRun(
       entry: firstNode(agent).name,
       execution: executionName(runId, 1),
       execution_attempt: 1,
+      ...(request.startedBy && { started_by: request.startedBy }),
       ...(compensableNodes(agent).length > 0 && { compensates: true }),
       created_at: now,
       updated_at: now,
