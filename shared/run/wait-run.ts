@@ -1,4 +1,5 @@
 import { ApprovalOutcome } from "../approval/approval.ts";
+import { COMPENSATE } from "../compile/lines.ts";
 import { wireError } from "../compile/wire-errors.ts";
 import { StaleExecution } from "../faults/faults.ts";
 import { WireFault } from "../faults/wire-fault.ts";
@@ -77,7 +78,10 @@ export async function expireWait(
   return { run_id: entry.runId, position: waiter.position, next: routeOf(waiter, outcome) };
 }
 
-/** The newest waiter that the line left. */
+/**
+ * The newest waiter that the line left. A compensation may come to wait at any position in any order: there it is the one asked last of
+ * those that nobody has answered, whoever left it first.
+ */
 async function openWaiter(
   entry: WaitEntry,
   ports: WaitPorts,
@@ -86,9 +90,17 @@ async function openWaiter(
   if (!history) throw stale(entry, "there is no such run");
   if (history.run.execution !== entry.execution) throw stale(entry, `${history.run.execution} owns it now`);
   if (!isOpen(history.run.status)) throw stale(entry, `it is ${history.run.status}`);
-  const waiter = history.waiters.filter((candidate) => candidate.line === entry.line).at(-1);
+  const waiter = newestOf(history.waiters, entry.line);
   if (!waiter) throw stale(entry, `line ${entry.line} left no waiter`);
   return { history, waiter };
+}
+
+function newestOf(waiters: readonly Waiter[], line: string): Waiter | undefined {
+  if (line !== COMPENSATE) return waiters.findLast((waiter) => waiter.line === line);
+  const byTime = waiters
+    .filter((waiter) => waiter.kind !== "approval")
+    .sort((a, b) => a.requested_at.localeCompare(b.requested_at));
+  return byTime.findLast((waiter) => waiter.status === "OPEN") ?? byTime.findLast((waiter) => waiter.line === line);
 }
 
 function stale(entry: WaitEntry, problem: string): WireFault {

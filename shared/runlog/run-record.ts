@@ -79,6 +79,10 @@ export const RunRecord = z.object({
 });
 export type RunRecord = z.infer<typeof RunRecord>;
 
+/** What it did is being undone; afterwards `compensation` says that it was. */
+export const isCompensating = ({ status, compensation }: Pick<RunRecord, "status" | "compensation">): boolean =>
+  isOpen(status) && compensation !== undefined;
+
 /** Whether a run may still start an operation of `node`. An ended one starts nothing, one that is compensated nothing but compensations. */
 export const mayStart = ({ status, compensation }: Pick<RunRecord, "status" | "compensation">, node: string): boolean =>
   isOpen(status) && (compensation !== undefined) === isCompensation(node);

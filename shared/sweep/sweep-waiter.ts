@@ -1,14 +1,13 @@
 import { ApprovalOutcome } from "../approval/approval.ts";
 import { readSubject } from "../approval/read-subject.ts";
-import { wireError } from "../compile/wire-errors.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import { answerApproval, wakeAnswered } from "../run/answer-waiter.ts";
 import { concludeVotes } from "../run/decide-approval.ts";
 import { wakeRunOf } from "../run/resolve-operation.ts";
+import { isCalledOff, sendHome } from "../run/send-home.ts";
 import { Position } from "../runlog/position.ts";
 import type { WaiterKey } from "../runlog/run-log.ts";
-import { isOpen } from "../runlog/run-record.ts";
 import { isAwaited, type Waiter } from "../waiter/waiter.ts";
 import type { SweepDeed, SweepPorts } from "./sweep-ports.ts";
 
@@ -17,7 +16,7 @@ export async function sweepWaiter({ run_id, position }: WaiterKey, ports: SweepP
   const waiter = await ports.log.readWaiter(run_id, Position.parse(position));
   if (waiter?.status !== "OPEN") return "nothing";
   const run = await ports.log.readRun(run_id);
-  if (!run || !isOpen(run.status)) return sendHome(waiter, ports);
+  if (!run || isCalledOff(waiter, run)) return (await sendHome(waiter, ports)) === "woken" ? "woken" : "nothing";
   switch (waiter.kind) {
     case "approval":
       return sweepApproval(waiter, ports);
@@ -27,13 +26,6 @@ export async function sweepWaiter({ run_id, position }: WaiterKey, ports: SweepP
     default:
       return waiter.kind satisfies never;
   }
-}
-
-/** Its run has ended, and whoever ended it did not live to say so. */
-async function sendHome(waiter: Waiter, { waker, log, clock }: SweepPorts): Promise<SweepDeed> {
-  const told = waiter.task_token !== undefined && (await waker.fail(waiter.task_token, wireError.stale)) === "woken";
-  await log.closeWaiter(waiter, isoTime(clock.nowMs()));
-  return told ? "woken" : "nothing";
 }
 
 async function sweepApproval(waiter: Waiter, ports: SweepPorts): Promise<SweepDeed> {
