@@ -105,7 +105,7 @@ describe("a request that is refused leaves nothing behind", () => {
 });
 
 describe("a workflow id has one open run", () => {
-  test("a start writes the run and its workflow, and hands ids to the state machine, never the input", async () => {
+  test("a start writes the run, its workflow and once its contract, and hands ids to the state machine, never the input", async () => {
     const { status, body } = await api.post("/runs", request());
 
     expect(status).toBe(201);
@@ -123,7 +123,7 @@ describe("a workflow id has one open run", () => {
         input: { run_id: body.run_id, position: "0000.plan", resume_at: "plan" },
       },
     ]);
-    expect((await api.traces()).items).toBe(2);
+    expect((await api.traces()).items).toBe(3);
   });
 
   test("the same start again returns the run that exists, and makes sure that it was started", async () => {
