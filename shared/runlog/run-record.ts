@@ -83,6 +83,10 @@ export type RunRecord = z.infer<typeof RunRecord>;
 export const isCompensating = ({ status, compensation }: Pick<RunRecord, "status" | "compensation">): boolean =>
   isOpen(status) && compensation !== undefined;
 
+/** How it stands, to end a sentence with. */
+export const standingOf = (run: RunRecord | undefined): string =>
+  run === undefined ? "gone" : isCompensating(run) ? "being compensated" : run.status;
+
 /** Whether a run may still start an operation of `node`. An ended one starts nothing, one that is compensated nothing but compensations. */
 export const mayStart = ({ status, compensation }: Pick<RunRecord, "status" | "compensation">, node: string): boolean =>
   isOpen(status) && (compensation !== undefined) === isCompensation(node);
