@@ -12,6 +12,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: "POST", path: "/runs", functionName: "start" },
   { method: "GET", path: "/runs", functionName: "read" },
   { method: "GET", path: "/runs/{run_id}", functionName: "read" },
+  { method: "GET", path: "/contracts/{digest}", functionName: "read" },
   { method: "GET", path: "/operations", functionName: "read" },
   { method: "GET", path: "/approvals", functionName: "read" },
   { method: "GET", path: "/approvals/{waiter_id+}", functionName: "read" },

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { type LedgerEntry, OperationStatus, settledStatuses } from "../../shared/ledger/ledger-entry.ts";
 import type { LedgerStore } from "../../shared/ledger/ledger-store.ts";
+import { readContract } from "../../shared/contract/kept-contract.ts";
 import { BadRequest } from "../../shared/faults/faults.ts";
 import type { RunPorts } from "../../shared/run/ports.ts";
 import type { RunLog } from "../../shared/runlog/run-log.ts";
@@ -59,6 +60,14 @@ export function createReadApp(
     const history = await log.read(runId);
     if (!history) throw unknownRun(runId);
     return c.json(await runView(history, await ledgerStore.listByRun(runId), ports.payloads));
+  });
+
+  /** What the runs rely on that name this digest. */
+  app.get("/contracts/:digest", async (c) => {
+    const digest = c.req.param("digest");
+    const contract = /^[0-9a-f]{64}$/u.test(digest) ? await readContract(digest, ports) : undefined;
+    if (contract) return c.json(contract);
+    throw new BadRequest("unknown_contract", `there is no contract "${digest}": a run names its own`, 404);
   });
 
   app.get("/operations", async (c) => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { manifestOf } from "../../../shared/index.ts";
 import { approvalFirstAgent, emptyWorld, routedAgent } from "../../builders/agents.ts";
 import { localTables } from "../../builders/local-tables.ts";
 import { type ApiWorld, apiWorld } from "../api-world.ts";
@@ -138,6 +139,22 @@ describe("GET /runs/{run_id}", () => {
     expect(body.error.message).toMatch(new RegExp(`step STEP#0000.review of run ${runs[2]} is stored in a shape`));
     expect(text).not.toContain("secret content");
     expect(text).not.toMatch(/\.ts:\d+|at async/);
+  });
+});
+
+describe("GET /contracts/{digest}", () => {
+  test("is what a run relies on, as its version was released", async () => {
+    const { body: run } = await api.get(`/runs/${runs[0]}`);
+    const { status, body } = await api.get(`/contracts/${run.contract_digest}`);
+    expect(status).toBe(200);
+    expect(body).toEqual(manifestOf(agent));
+    expect(run).toMatchObject({ entry: "review", waiters: [{ routes: { approved: "refund", rejected: "end" } }] });
+  });
+
+  test.each(["0".repeat(64), "nothing", "..%2f..%2fetc"])("%s is none", async (digest) => {
+    const { status, body } = await api.get(`/contracts/${digest}`);
+    expect(status).toBe(404);
+    expect(body.error.code).toBe("unknown_contract");
   });
 });
 
