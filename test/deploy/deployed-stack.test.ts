@@ -87,7 +87,7 @@ describeDeployed("the shipped stack, deployed with `cdk deploy`", (startEmulator
   });
 
   test(
-    "a refund that needs review waits, is approved over HTTP, and leaves one refund and one mail",
+    "a refund that needs review waits, is approved over HTTP, and leaves one refund and one mail, sent by the queue's worker",
     async () => {
       const runId = await startRefund(dev, "FIRST");
       const approval = await api(dev).asked(runId);
@@ -101,6 +101,10 @@ describeDeployed("the shipped stack, deployed with `cdk deploy`", (startEmulator
       expect(answer).toMatchObject({ outcome: "approved", known_by: "iam", by: `arn:aws:iam::${account}:root` });
       expect((await paymentsEffects(world)).refunds).toBe(1);
       expect((await mailEffects(world)).emails).toBe(1);
+      expect(run.waiters.map(({ kind, status }) => [kind, status])).toEqual([
+        ["approval", "ANSWERED"],
+        ["delivery", "ANSWERED"],
+      ]);
       expect(Approvals.parse(await api(dev).api.get("/approvals")).approvals).toEqual([]);
     },
     deployMsMax,

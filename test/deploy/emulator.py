@@ -10,8 +10,8 @@ import signal
 import sys
 import threading
 
-from ministack.core import iam_actions
-from ministack.services import stepfunctions
+from ministack.core import iam_actions, lambda_runtime
+from ministack.services import lambda_svc, stepfunctions
 
 # A group of its own, so that killing the group reaches every function and nobody else.
 os.setpgrp()
@@ -46,6 +46,34 @@ def resource_of(service, method, path, headers, body, *rest):
 
 stepfunctions._invoke_with_callback = invoke_and_note
 iam_actions.extract_resource_arn = resource_of
+
+# A function that throws is named in `errorType` by the error's own name, and Retry and Catch match on that. MiniStack says
+# "Runtime.HandlerError" of every error; so have its Node worker tell the name, and pass it on.
+script = lambda_runtime._NODEJS_WORKER_SCRIPT
+lambda_runtime._NODEJS_WORKER_SCRIPT = script.replace('trace: err.stack || ""', 'name: err.name, trace: err.stack || ""')
+if lambda_runtime._NODEJS_WORKER_SCRIPT == script:
+    raise RuntimeError("expected MiniStack's Node worker to report errors as it did in 1.5.33: read it, and mend this file")
+told = threading.local()
+invoke_worker = lambda_runtime.Worker.invoke
+execute_warm = lambda_svc._execute_function_warm
+
+
+def invoke_and_hear(self, *args, **kwargs):
+    result = invoke_worker(self, *args, **kwargs)
+    told.name = result.get("name")
+    return result
+
+
+def execute_and_name(func, event, request_id):
+    told.name = None
+    result = execute_warm(func, event, request_id)
+    if result.get("error") and told.name:
+        result["body"]["errorType"] = told.name
+    return result
+
+
+lambda_runtime.Worker.invoke = invoke_and_hear
+lambda_svc._execute_function_warm = execute_and_name
 
 threading.Thread(target=end_with_starter, daemon=True).start()
 sys.argv = ["ministack"]

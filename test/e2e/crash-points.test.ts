@@ -39,6 +39,7 @@ const refund = (at: Moment, title: string, requests: number): Death => ({
   ...{ effect: "refund", at, title, requests },
   ...{ run: "SUCCEEDED", operation: "SUCCEEDED", happened: 1 },
 });
+/** A mail goes through the queue: from its claim to its record it is the worker whose process dies, before and after the run's own. */
 const mailSent = (at: Moment, title: string): Death => ({
   ...{ effect: "mail", at, title },
   ...{ run: "SUCCEEDED", operation: "SUCCEEDED", happened: 1, requests: 1 },
@@ -60,7 +61,7 @@ const deaths: readonly Death[] = [
   refund("CP4", "once the answer is read and before it is recorded", 2),
   mailInDoubt("CP4", "once the answer is read and before it is recorded", 1),
   refund("CP1", "once its request is written and nobody was asked yet", 1),
-  mailSent("CP1", "before its attempt is claimed"),
+  mailSent("CP1", "once its request is written and before it is handed to the queue"),
   refund("CP5", "once it is recorded and before the process learns so", 1),
   mailSent("CP5", "once it is recorded and before the process learns so"),
   refund("CP6", "once its step is recorded and before the process learns so", 1),
@@ -141,7 +142,7 @@ const operationOf = (run: Run, { effect }: Pick<Death, "effect">) => {
   return found;
 };
 
-/** Refunds are large enough for a reviewer, so that a PENDING request comes first; mails come without one. */
+/** Refunds are large enough for a reviewer, so that a PENDING request comes first; a queued mail has one anyway. */
 const inputOf = (death: Death) => ticketFor(nameOf(death), death.effect === "refund" ? 6_000 : 1_000);
 async function startOf(death: Death): Promise<string> {
   await seedPayment(stage.world.payments.control, nameOf(death));
@@ -166,12 +167,12 @@ async function playOn(death: Death, runId: string): Promise<Run> {
 }
 
 /** Nothing that the process asked for is ever answered: it is dead by then. */
-function killAt({ effect, at }: Death, done: () => void): ProxyAction {
+function killAt({ at }: Death, done: () => void): ProxyAction {
   const kill = (request: DynamoRequest) => {
     killSender(request);
     done();
   };
-  const landed = !(at === "CP4" || (at === "CP1" && effect === "mail"));
+  const landed = at !== "CP4";
   return landed ? { after: kill, answer: "never" } : { before: kill, forward: false, answer: "never" };
 }
 
@@ -195,10 +196,9 @@ function isTheWrite(death: Death, { operation, table, item }: DynamoRequest): bo
   );
 }
 
-/** Without an approval nothing is PENDING: the claim is a mail's first write. */
-function statusWritten({ effect, at }: Death): string {
+function statusWritten({ at }: Death): string {
   if (at === "CP4" || at === "CP5") return "SUCCEEDED";
-  return at === "CP1" && effect === "refund" ? "PENDING" : "STARTED";
+  return at === "CP1" ? "PENDING" : "STARTED";
 }
 
 /** From the write that opened it: the answer to whoever started it may come later than the step. */

@@ -34,7 +34,7 @@ describeWithMoto("the shipped refund agent with its real functions", (start) => 
     for (const stop of stops.splice(0).reverse()) await stop();
   });
 
-  test("runs to its end on moto's interpreter, with one refund and one mail, and along the same states as on ours", async () => {
+  test("runs to its end on moto's interpreter, with one refund and one queued mail, and along the same states as on ours", async () => {
     const theirs = await refund(stops, start);
     const ours = await refund(stops);
     for (const { run, effects } of [theirs, ours]) {
@@ -50,6 +50,9 @@ describeWithMoto("the shipped refund agent with its real functions", (start) => 
     expect(theirs.history).toEqual(ours.history);
   });
 });
+
+/** Within a failure's cause, where it names files of a folder that each runner has for itself. */
+const stackTrace = /,\\"trace\\":\[.*\\"\]/u;
 
 /** One refund that a reviewer approves, over the HTTP API. With `start`, moto runs the states, and the runner's interpreter none. */
 async function refund(stops: (() => unknown)[], start?: (options: MotoOptions) => Promise<Moto>) {
@@ -97,7 +100,9 @@ async function refund(stops: (() => unknown)[], start?: (options: MotoOptions) =
       refunds: PaymentsEffects.parse(await world.payments.control.get("effects")).refunds,
       emails: MailEffects.parse(await world.mail.control.get("effects")).emails,
     },
-    history: shapeOf(history, JSON.parse(definition) as StatesOf).map((line) => line.replaceAll(runId, "(run)")),
+    history: shapeOf(history, JSON.parse(definition) as StatesOf).map((line) =>
+      line.replaceAll(runId, "(run)").replace(stackTrace, ""),
+    ),
   };
 }
 

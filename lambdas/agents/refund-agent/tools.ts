@@ -100,14 +100,17 @@ export const lookupRefund = readTool("lookup_refund", {
   execute: async ({ refundId }, { signal }) => refundOf(await stripeClient(signal).refunds.retrieve(refundId)),
 });
 
-/** SMTP knows neither keys nor queries: a mail whose acceptance was not heard is UNKNOWN, and a person looks. */
+/**
+ * SMTP knows neither keys nor queries: a mail whose acceptance was not heard is UNKNOWN, and a person looks. So one worker sends it, from a
+ * queue: nothing else of the run can come between its claim and its record, and the run waits for the ledger meanwhile.
+ */
 export const sendMail = writeTool("send_mail", {
   version: 1,
   risk: "medium",
   input: Mail,
   output: z.object({ messageId: z.string() }),
   timeout: seconds(5),
-  downstream: none(),
+  downstream: none({ delivery: "queue" }),
   semanticFields: ["to", "subject", "text"],
   externalRef: ({ messageId }) => messageId,
   resultOf: (messageId) => ({ messageId }),

@@ -63,13 +63,14 @@ describe("the contract of the shipped agent", () => {
     ]);
   });
 
-  test("a refund may be repeated under its key for a day, a mail never", () => {
+  test("a refund may be repeated under its key for a day, a mail never: it goes through the queue", () => {
     const refund = node<WriteNode>("refund").tool;
     const mail = node<WriteNode>("notify").tool;
 
     expect(refund.downstream).toMatchObject({ by: "key", windowMs: 86_400_000, settleMs: 60_000 });
     expect(refund).toMatchObject({ risk: "high", semanticFields: ["paymentId", "amountCents"], scope: "run" });
-    expect(mail).toMatchObject({ downstream: { by: "none" }, semanticFields: ["to", "subject", "text"] });
+    const byOneWorker = { by: "none", delivery: "queue" };
+    expect(mail).toMatchObject({ downstream: byOneWorker, semanticFields: ["to", "subject", "text"] });
   });
 });
 
