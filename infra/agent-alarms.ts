@@ -50,6 +50,7 @@ export class AgentAlarms extends Construct {
         "A sweep failed. Look at the sweep function's log.",
       ),
       ...anyOf("waiter_overdue_total"),
+      ...anyOf("approval_notice_failed_total"),
     ];
   }
 
@@ -73,6 +74,7 @@ const nextMoves = {
   side_effect_duplicate_detected_total:
     'The step function\'s log names the operation at "a second, different success": compare both references on the other side.',
   waiter_overdue_total: "surefoot runs shows where its run went; nothing was sent on an approval that expired.",
+  approval_notice_failed_total: "surefoot approvals lists what waits; the function's log names the channel.",
 } as const satisfies Partial<Record<MetricName, string>>;
 
 /** The total over an agent's nodes, as `powertools-metrics.ts` emits it beside the one per node. */

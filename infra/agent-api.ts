@@ -1,8 +1,10 @@
 import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
+  type CfnStage,
   HttpApi,
   HttpMethod,
+  HttpNoneAuthorizer,
   HttpStage,
   LogGroupLogDestination,
   type ThrottleSettings,
@@ -16,11 +18,12 @@ import type { PlatformFunction } from "./platform-function.ts";
 import { vendedLogName } from "./vended-log-name.ts";
 
 export interface AgentApiProps {
-  readonly functions: Readonly<Record<ApiFunction, PlatformFunction>>;
   /** Who may call it. @default iam: callers sign their requests */
   readonly auth?: ApiAuth;
   /** Every run costs model calls. @default 100 requests a second, bursts of 200 */
   readonly throttle?: ThrottleSettings;
+  /** The address people reach it at, where a domain or a proxy of your own stands before it. @default API Gateway's own */
+  readonly publicUrl?: string;
   /** @default three months */
   readonly logRetention?: RetentionDays;
 }
@@ -28,7 +31,10 @@ export interface AgentApiProps {
 /** API Gateway gives up after 30 s; the function ends first, so that its own log says why. */
 export const apiTimeout = Duration.seconds(29);
 
-/** No query strings and no bodies: they may hold what a customer wrote. */
+/** Anybody may knock at a public route: it must not use up what the others need. */
+const publicThrottle = { ThrottlingRateLimit: 20, ThrottlingBurstLimit: 40 };
+
+/** No paths: some hold a link that decides. No query strings and no bodies: they may hold what a customer wrote. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     request_id: "$context.requestId",
@@ -44,19 +50,23 @@ const accessLogFormat = AccessLogFormat.custom(
   }),
 );
 
-/** The HTTP API, from the same route table as the local server. */
+/** The HTTP API, from the same route table as the local server. Its address is known before its functions, which put it into links. */
 export class AgentApi extends Construct {
   readonly api: HttpApi;
+  /** Of API Gateway itself. */
   readonly url: string;
+  /** As people reach it. */
+  readonly publicUrl: string;
+  readonly #stage: HttpStage;
 
-  constructor(scope: Construct, id: string, props: AgentApiProps) {
+  constructor(scope: Construct, id: string, props: AgentApiProps = {}) {
     super(scope, id);
     this.api = new HttpApi(this, "HttpApi", {
       description: "Surefoot: start runs, look at them, decide approvals",
       createDefaultStage: false,
       defaultAuthorizer: authorizerOf(props.auth ?? "iam", this.node),
     });
-    const stage = new HttpStage(this, "Stage", {
+    this.#stage = new HttpStage(this, "Stage", {
       httpApi: this.api,
       stageName: "$default",
       autoDeploy: true,
@@ -72,16 +82,32 @@ export class AgentApi extends Construct {
         format: accessLogFormat,
       },
     });
-    this.url = stage.url;
+    this.url = this.#stage.url;
+    this.publicUrl = props.publicUrl ?? this.url;
+  }
 
+  /** Every route of the table to its function. */
+  addRoutes(functions: Readonly<Record<ApiFunction, PlatformFunction>>): void {
+    const stage = this.#stage.node.defaultChild as CfnStage; // the L2 knows no throttle of a single route
+    const routeSettings: Record<string, typeof publicThrottle> = {};
     // One integration for all routes of a function. API Gateway's permission is per route all the same.
     const integrations = new Map(
-      Object.entries(props.functions).map(([name, fn]) => [name, new HttpLambdaIntegration(name, fn.function)]),
+      Object.entries(functions).map(([name, fn]) => [name, new HttpLambdaIntegration(name, fn.function)]),
     );
-    for (const { method, path, functionName } of apiRoutes) {
+    for (const { method, path, functionName, isPublic = false } of apiRoutes) {
       const integration = integrations.get(functionName);
       if (!integration) throw new Error(`route ${method} ${path}: no function "${functionName}" was given: add it`);
-      this.api.addRoutes({ path, methods: [HttpMethod[method]], integration });
+      const routes = this.api.addRoutes({
+        path,
+        methods: [HttpMethod[method]],
+        integration,
+        ...(isPublic && { authorizer: new HttpNoneAuthorizer() }),
+      });
+      if (!isPublic) continue;
+      routeSettings[`${method} ${path}`] = publicThrottle;
+      // API Gateway refuses settings of a route that is not there yet.
+      stage.node.addDependency(...routes);
     }
+    stage.addPropertyOverride("RouteSettings", routeSettings);
   }
 }

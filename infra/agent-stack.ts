@@ -8,6 +8,7 @@ import { compileSettingsDefault } from "../shared/compile/compile-settings.ts";
 import { AgentAlarms } from "./agent-alarms.ts";
 import { AgentApi, apiTimeout } from "./agent-api.ts";
 import { AgentStore } from "./agent-store.ts";
+import { ApprovalNotices, type NoticeOptions } from "./approval-notices.ts";
 import type { ApiAuth } from "./api-auth.ts";
 import type { FunctionEntry } from "./bundled-code.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";
@@ -31,6 +32,10 @@ export interface AgentStackProps extends Omit<StackProps, "stackName" | "termina
   readonly stage: string;
   /** @default iam */
   readonly auth?: ApiAuth;
+  /** The address people reach the API at, where a domain or a proxy of your own stands before it. @default API Gateway's own */
+  readonly publicUrl?: string;
+  /** Who is told about approvals, and how. @default the stack's topic and the account's default event bus */
+  readonly notices?: NoticeOptions;
   /** @default a customer managed key of the stack's own */
   readonly encryptionKey?: IKey;
   /** X-Ray. @default true */
@@ -53,10 +58,22 @@ export class AgentStack extends Stack {
   readonly api: AgentApi;
   readonly deliveries: DeliveryQueue;
   readonly alarms: AgentAlarms;
+  readonly notices: ApprovalNotices;
   readonly #props: AgentStackProps;
 
   constructor(scope: Construct, id: string, props: AgentStackProps) {
-    const { agents, stage, auth, encryptionKey, tracing, logRetention, stateMachineVersions, ...stackProps } = props;
+    const {
+      agents,
+      stage,
+      auth,
+      publicUrl,
+      notices,
+      encryptionKey,
+      tracing,
+      logRetention,
+      stateMachineVersions,
+      ...stackProps
+    } = props;
     checkStage(stage);
     checkAgents(agents);
     const isProd = stage === "prod";
@@ -67,7 +84,19 @@ export class AgentStack extends Stack {
       ...(encryptionKey && { encryptionKey }),
     });
 
+    this.api = new AgentApi(this, "Api", {
+      ...(auth && { auth }),
+      ...(publicUrl !== undefined && { publicUrl }),
+      ...(logRetention !== undefined && { logRetention }),
+    });
+    this.notices = new ApprovalNotices(this, "Notices", {
+      ...notices,
+      key: this.store.key,
+      publicUrl: this.api.publicUrl,
+    });
+
     const wait = this.#platformFunction("wait", "Wait", platformTimeout);
+    this.notices.bindTeller(wait);
     const settle = this.#platformFunction("settle", "Settle", platformTimeout);
     this.agents = agents.map(
       ({ modulePath, ...agent }) =>
@@ -94,11 +123,7 @@ export class AgentStack extends Stack {
       deadLetters: this.deliveries.deadLetters,
       sweep,
     });
-    this.api = new AgentApi(this, "Api", {
-      functions,
-      ...(auth && { auth }),
-      ...(logRetention !== undefined && { logRetention }),
-    });
+    this.api.addRoutes(functions);
     this.#outputs();
   }
 
@@ -117,13 +142,17 @@ export class AgentStack extends Stack {
     });
     const decide = this.#platformFunction("decide", "Decide", apiTimeout);
     const control = this.#platformFunction("control", "Control", apiTimeout);
+    const review = this.#platformFunction("review", "Review", apiTimeout);
+    this.notices.bindTeller(decide);
+    this.notices.bindReader(review);
     for (const agent of this.agents) {
       agent.allowStart(start);
       agent.allowAnswer(decide);
+      agent.allowAnswer(review);
       agent.allowStart(control);
       agent.allowAnswer(control);
     }
-    return { start, read, decide, control };
+    return { start, read, decide, control, review };
   }
 
   /** What works without anybody asking: the queue's worker and the sweep. Both have the runs' own functions do what needs agent code. */
@@ -136,6 +165,7 @@ export class AgentStack extends Stack {
     this.deliveries.bindWorker(deliver);
     const sweep = this.#platformFunction("sweep", "Sweep", sweepTimeout);
     this.deliveries.bindSender(sweep);
+    this.notices.bindTeller(sweep);
     for (const agent of this.agents) {
       this.deliveries.bindSender(agent.step);
       for (const fn of [deliver, sweep]) {

@@ -10,6 +10,16 @@ export const contextKeys = {
   jwtIssuer: "surefoot:jwtIssuer",
   /** With `jwt`: the audiences (client ids) whose tokens count, separated by commas. */
   jwtAudience: "surefoot:jwtAudience",
+  /** The address people reach the API at, where a domain or a proxy of your own stands before it. Default API Gateway's own. */
+  publicUrl: "surefoot:publicUrl",
+  /** JSON `{ [name]: roles, separated by commas }`: people who are sent links of their own. Addresses get mail. */
+  approvers: "surefoot:approvers",
+  /** Bus that gets an event for each notice. Default `default`. */
+  eventBus: "surefoot:eventBus",
+  /** Name of a Secrets Manager secret that holds the address of a chat's webhook. */
+  webhookSecret: "surefoot:webhookSecret",
+  /** The approver in whose name everybody who reads that chat decides. Default nobody's. */
+  webhookApprover: "surefoot:webhookApprover",
   /** Set where an emulator on this machine stands in for AWS. Default false. */
   local: "surefoot:local",
   /** Emulators that lack state machine versions and aliases set it to false. Default true. */
@@ -32,6 +42,16 @@ export function contextText(node: Node, key: string, byDefault: string): string 
   const value: unknown = node.tryGetContext(key) ?? byDefault;
   if (typeof value === "string") return value;
   throw new Error(`context ${key}: expected text, found ${JSON.stringify(value)}`);
+}
+
+/** `{ [property]: text }` where the context says something, `{}` where it does not: for optional properties. */
+export function contextOption<Name extends string>(
+  node: Node,
+  key: string,
+  property: Name,
+): { readonly [N in Name]?: string } {
+  const text = contextText(node, key, "");
+  return (text === "" ? {} : { [property]: text }) as { readonly [N in Name]?: string }; // a computed key widens to string
 }
 
 /** A flat object of texts, as an object in `cdk.json` or as JSON on the command line. @throws Error for anything else. */

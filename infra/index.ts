@@ -4,6 +4,7 @@ export { AgentApi, type AgentApiProps } from "./agent-api.ts";
 export { AgentStack, type AgentStackProps, type DeployedAgent } from "./agent-stack.ts";
 export { AgentStore, type AgentStoreProps, type StoreAccess } from "./agent-store.ts";
 export type { ApiAuth, JwtAuth } from "./api-auth.ts";
+export { ApprovalNotices, type ApprovalNoticesProps, type NoticeOptions } from "./approval-notices.ts";
 export { DeliveryQueue, type DeliveryQueueProps } from "./delivery-queue.ts";
 export { DurableAgent, type DurableAgentProps } from "./durable-agent.ts";
 export { PlatformFunction, type PlatformFunctionProps } from "./platform-function.ts";

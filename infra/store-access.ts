@@ -25,9 +25,14 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
     ledger: { actions: ["GetItem"], indexes: true },
     payloads: ["get"],
   },
-  // Reads one waiter, writes its answer, closes it.
+  // Reads a waiter and what its run was allowed before, writes its answer, closes it.
   decide: {
-    runs: { actions: ["GetItem", "PutItem", "UpdateItem"] },
+    runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"] },
+    payloads: ["get", "put"],
+  },
+  // The same, for whoever comes by a signed link.
+  review: {
+    runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"] },
     payloads: ["get", "put"],
   },
   // Writes a person's word, closes the waiter, moves a run to a new execution or to its end, grants a run's operations new attempts.

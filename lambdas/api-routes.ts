@@ -1,10 +1,12 @@
-export type ApiFunction = "start" | "read" | "decide" | "control";
+export type ApiFunction = "start" | "read" | "decide" | "control" | "review";
 
 export interface ApiRoute {
   readonly method: "GET" | "POST";
   /** `{name}` stands for one path segment, `{name+}` for the rest: API Gateway decodes before it routes, and a position may hold a slash. */
   readonly path: string;
   readonly functionName: ApiFunction;
+  /** Asks nobody who comes: the address itself is the credential. @default false */
+  readonly isPublic?: boolean;
 }
 
 /** The HTTP API, once: API Gateway and the local server are built from it. */
@@ -17,6 +19,9 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: "GET", path: "/approvals", functionName: "read" },
   { method: "GET", path: "/approvals/{waiter_id+}", functionName: "read" },
   { method: "POST", path: "/approvals/{waiter_id+}", functionName: "decide" },
+  // No log holds a path: only routes are logged, by their key.
+  { method: "GET", path: "/review/{token}", functionName: "review", isPublic: true },
+  { method: "POST", path: "/review/{token}", functionName: "review", isPublic: true },
   { method: "POST", path: "/operations/{operation_id}/resolution", functionName: "control" },
   { method: "POST", path: "/runs/{run_id}/resume", functionName: "control" },
   { method: "POST", path: "/runs/{run_id}/cancel", functionName: "control" },

@@ -15,6 +15,21 @@ export const envNames = {
   receivesMax: "SUREFOOT_RECEIVES_MAX",
   /** Read only: the agents' names, separated by commas. */
   agentNames: "SUREFOOT_AGENT_NAMES",
+  /** Of the HTTP API, as people reach it: what links begin with. */
+  publicUrl: "SUREFOOT_PUBLIC_URL",
+  /** The key ring of review links. One of the two: a secret's ARN on AWS, a file locally. */
+  linkKeysSecret: "SUREFOOT_LINK_KEYS_SECRET",
+  linkKeysFile: "SUREFOOT_LINK_KEYS_FILE",
+  /** Who is sent links of their own: JSON `{ [name]: roles, separated by commas }`. Nobody where it is absent. */
+  approvers: "SUREFOOT_APPROVERS",
+  /** How people are told about approvals; each where it is set. */
+  noticeTopicArn: "SUREFOOT_NOTICE_TOPIC_ARN",
+  noticeBus: "SUREFOOT_NOTICE_BUS",
+  noticesFile: "SUREFOOT_NOTICES_FILE",
+  /** A chat's webhook: its address, or the ARN of the secret that holds it; and the approver in whose name its readers decide. */
+  webhookUrl: "SUREFOOT_WEBHOOK_URL",
+  webhookSecret: "SUREFOOT_WEBHOOK_SECRET",
+  webhookApprover: "SUREFOOT_WEBHOOK_APPROVER",
   /** Name of the agent whose nodes a step function runs, where the bundle has several. */
   agent: "SUREFOOT_AGENT",
   modelProvider: "SUREFOOT_MODEL_PROVIDER",
@@ -50,6 +65,49 @@ export function readReceivesMax(env: Environment): number {
   throw new SettingsError(
     `${envNames.receivesMax}: expected a whole number from 1, found "${env[envNames.receivesMax] ?? ""}"`,
   );
+}
+
+/** Where the key ring of review links is kept. */
+export type KeyRingPlace = { readonly secret: string } | { readonly file: string };
+
+export function readKeyRingPlace(env: Environment): KeyRingPlace {
+  const [secret, file] = [given(env, envNames.linkKeysSecret), given(env, envNames.linkKeysFile)];
+  if (secret !== undefined) return { secret };
+  if (file !== undefined) return { file };
+  throw new SettingsError(`set ${envNames.linkKeysSecret} or ${envNames.linkKeysFile}: links to approvals are signed`);
+}
+
+/** Names and their roles. */
+export function readApprovers(env: Environment): ReadonlyMap<string, readonly string[]> {
+  if (given(env, envNames.approvers) === undefined) return new Map();
+  const stored = parseJson(env, envNames.approvers, z.record(z.string().trim().min(1), z.string()));
+  const rolesOf = (text: string) =>
+    text
+      .split(",")
+      .map((role) => role.trim())
+      .filter((role) => role !== "");
+  return new Map(Object.entries(stored).map(([name, roles]) => [name.trim(), rolesOf(roles)]));
+}
+
+export interface NoticeSettings {
+  readonly publicUrl: string;
+  readonly topicArn: string | undefined;
+  readonly bus: string | undefined;
+  readonly file: string | undefined;
+  readonly webhook: { readonly url: string } | { readonly secret: string } | undefined;
+  readonly webhookApprover: string | undefined;
+}
+
+export function readNoticeSettings(env: Environment): NoticeSettings {
+  const [url, secret] = [given(env, envNames.webhookUrl), given(env, envNames.webhookSecret)];
+  return {
+    publicUrl: required(env, envNames.publicUrl),
+    topicArn: given(env, envNames.noticeTopicArn),
+    bus: given(env, envNames.noticeBus),
+    file: given(env, envNames.noticesFile),
+    webhook: secret !== undefined ? { secret } : url !== undefined ? { url } : undefined,
+    webhookApprover: given(env, envNames.webhookApprover),
+  };
 }
 
 export const modelProviders = ["bedrock", "anthropic", "openai-compatible"] as const;

@@ -10,6 +10,8 @@ import type { LedgerStore } from "../shared/ledger/ledger-store.ts";
 import { folderPayloadStore } from "../shared/payloads/folder-payload-store.ts";
 import type { PayloadStore } from "../shared/payloads/payload-store.ts";
 import { s3PayloadStore } from "../shared/payloads/s3-payload-store.ts";
+import { dynamoNoticeLog } from "../shared/notify/dynamo-notice-log.ts";
+import type { NoticeLog } from "../shared/notify/notice-log.ts";
 import type { DeliveryQueue } from "../shared/ports/delivery-queue.ts";
 import type { Executions, Waker } from "../shared/ports/executions.ts";
 import type { RunPorts } from "../shared/run/ports.ts";
@@ -36,6 +38,7 @@ export interface Wiring extends RunPorts {
   readonly functions: PinnedFunctions;
   readonly executionStates: ExecutionStates;
   readonly sweepState: SweepStateStore;
+  readonly noticeLog: NoticeLog;
 }
 
 export function wire(service: string, env: Environment): Wiring {
@@ -82,6 +85,7 @@ export function portsOver({ dynamo, sfn, lambda }: Clients, { tables, ...given }
     functions: lambdaPinnedFunctions(lambda, clock),
     executionStates: sfnExecutionStates(sfn),
     sweepState: dynamoSweepState(dynamo, tables.runsTable),
+    noticeLog: dynamoNoticeLog(dynamo, tables.runsTable),
   };
 }
 

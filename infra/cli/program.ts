@@ -1,6 +1,9 @@
 import { Command, Option } from "commander";
 import { addApprovalCommands } from "./approval-commands.ts";
+import { addContractCommands } from "./contract-commands.ts";
+import { addDrillCommand } from "./drill-command.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
+import { addRemindCommand } from "./remind-command.ts";
 import { addRunCommands } from "./run-commands.ts";
 import { addRunnerCommands } from "./runner-commands.ts";
 
@@ -17,10 +20,21 @@ export function createProgram(): Command {
     .addHelpText("afterAll", `\n${addressHelp}\n${exitHelp}`)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
-  for (const add of [addRunnerCommands, addRunCommands, addApprovalCommands, addOperatorCommands]) add(program);
-  for (const command of [program, ...program.commands]) {
-    const name = command === program ? "surefoot" : `surefoot ${command.name()}`;
-    command.showHelpAfterError(`(${name} --help says more)`);
-  }
+  for (const add of [
+    addRunnerCommands,
+    addRunCommands,
+    addApprovalCommands,
+    addRemindCommand,
+    addOperatorCommands,
+    addContractCommands,
+    addDrillCommand,
+  ])
+    add(program);
+  sayWhereHelpIs(program, "surefoot");
   return program;
+}
+
+function sayWhereHelpIs(command: Command, name: string): void {
+  command.showHelpAfterError(`(${name} --help says more)`);
+  for (const sub of command.commands) sayWhereHelpIs(sub, `${name} ${sub.name()}`);
 }

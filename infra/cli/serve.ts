@@ -2,6 +2,9 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { startLocalRunner } from "../local/local-runner.ts";
+import { type Environment, envNames, readApprovers } from "../../lambdas/env.ts";
+import type { Notice } from "../../shared/notify/notice.ts";
+import { linkMeaning, noticeSubject } from "../../shared/notify/notice-text.ts";
 import { agentEnvironment, startRefundWorld } from "../local/refund-world.ts";
 import { CliError } from "./cli-error.ts";
 import type { Output } from "./output.ts";
@@ -37,6 +40,9 @@ export async function serve({ port, agentModules, folder, output }: ServeOptions
     folder,
     port,
     agents: modules.map((modulePath) => ({ modulePath, environment })),
+    approvers: approversOf(process.env),
+    ...webhookOf(process.env),
+    onNotice: (notice) => output.progress(sayNotice(notice)),
     onLine: (line) => output.progress(line),
   }).catch(async (error: unknown) => {
     await world?.stop();
@@ -64,6 +70,22 @@ export async function serve({ port, agentModules, folder, output }: ServeOptions
   await runner.stop();
   await world?.stop();
 }
+
+/** On one's own machine there is one approver: whoever runs it. */
+function approversOf(env: Environment): Readonly<Record<string, string>> {
+  const named = readApprovers(env);
+  if (named.size > 0) return Object.fromEntries([...named].map(([name, roles]) => [name, roles.join(",")]));
+  return env["USER"] ? { [env["USER"]]: "" } : {};
+}
+
+function webhookOf(env: Environment) {
+  const [url, approver] = [env[envNames.webhookUrl], env[envNames.webhookApprover]];
+  return url ? { webhook: { url, ...(approver ? { approver } : {}) } } : {};
+}
+
+/** For a terminal, where a link can be clicked. */
+const sayNotice = (notice: Notice): string =>
+  [`${noticeSubject(notice)}: ${notice.title}`, `  ${linkMeaning(notice)}:`, `  ${notice.link}`].join("\n");
 
 /** Asked before anything starts: the API listens last, and starting takes a while. */
 async function checkPort(port: number): Promise<void> {

@@ -33,6 +33,8 @@ export interface LocalFunctionSettings {
   readonly lambdaEndpoint: string;
   readonly stepTimeoutMs: number;
   readonly delivery: DeliveryQueueSettings;
+  /** How people are told about approvals, and by which keys their links are signed. */
+  readonly notices: Readonly<Record<string, string>>;
 }
 
 /** Bundles every function of the stack, the same way as for AWS, with endpoints that lead to this machine. */
@@ -76,15 +78,16 @@ export async function localFunctions(
         agent.modulePath,
       ]),
     ),
-    define("wait", "wait", platformTimeoutMs),
+    define("wait", "wait", platformTimeoutMs, settings.notices),
     define("settle", "settle", platformTimeoutMs),
     define("start", "start", platformTimeoutMs, { [envNames.stateMachines]: JSON.stringify(stateMachines) }, modules),
     define("read", "read", platformTimeoutMs, {
       [envNames.agentNames]: agents.map((agent) => agent.compiled.name).join(","),
     }),
-    define("decide", "decide", platformTimeoutMs),
+    define("decide", "decide", platformTimeoutMs, settings.notices),
+    define("review", "review", platformTimeoutMs, settings.notices),
     define("control", "control", platformTimeoutMs),
-    define("sweep", "sweep", sweepTimeoutMs),
+    define("sweep", "sweep", sweepTimeoutMs, settings.notices),
     define("deliver", "deliver", settings.delivery.workerTimeoutSeconds * 1_000, {
       [envNames.receivesMax]: String(settings.delivery.receivesMax),
     }),

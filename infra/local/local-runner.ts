@@ -15,6 +15,7 @@ import {
 } from "../../shared/index.ts";
 import type { Metrics } from "../../shared/metrics/metrics.ts";
 import { folderPayloadStore } from "../../shared/payloads/folder-payload-store.ts";
+import type { Notice } from "../../shared/notify/notice.ts";
 import type { Logger } from "../../shared/ports/logger.ts";
 import { resumeRun } from "../../shared/run/resume-run.ts";
 import { dynamoRunLog } from "../../shared/runlog/dynamo-run-log.ts";
@@ -25,6 +26,7 @@ import { startHttpApi } from "./http-api/http-api.ts";
 import { startLambdaEndpoint } from "./lambda/lambda-endpoint.ts";
 import { createLambdaPool, type LambdaPool } from "./lambda/lambda-pool.ts";
 import { loadAgents } from "./load-agents.ts";
+import { prepareNotices, watchNotices } from "./local-notices.ts";
 import { type LocalAgent, localFunctionArn, localFunctions, stepFunctionName } from "./local-functions.ts";
 import { startEventSource } from "./sqs/event-source.ts";
 import { startLocalSqs } from "./sqs/local-sqs.ts";
@@ -51,6 +53,12 @@ export interface LocalRunnerOptions {
   readonly stepFunctionsEndpointFor?: (endpoint: string) => Promise<string>;
   /** Between two sweeps. @default 15 s: a person watches */
   readonly sweepEveryMs?: number;
+  /** People who are sent links of their own: name → roles, separated by commas. @default nobody: notices lead to the page of the approval */
+  readonly approvers?: Readonly<Record<string, string>>;
+  /** A chat's webhook that is told about approvals too, and in whose name its readers decide. @default none */
+  readonly webhook?: { readonly url: string; readonly approver?: string };
+  /** Told what people are told about approvals. Its link is a secret. @default nobody */
+  readonly onNotice?: (notice: Notice) => void;
   /** One line per thing worth saying. @default nobody */
   readonly onLine?: (line: string) => void;
 }
@@ -110,6 +118,27 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
     const sqs = await startLocalSqs({ queues: [deliveryQueueOf(delivery)] });
     stops.push(() => sqs.stop());
 
+    // It listens before there are functions, since links need its address; whoever comes early waits.
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const api = await startHttpApi({
+      port: options.port ?? 0,
+      routes: apiRoutes,
+      invoke: (name, payload) => opened.then(() => pool.invoke(name, payload)),
+    });
+    stops.push(() => api.stop());
+    const notices = prepareNotices({
+      folder,
+      url: api.url,
+      approvers: options.approvers ?? {},
+      webhook: options.webhook,
+    });
+    const { onNotice } = options;
+    if (onNotice) {
+      const endWatch = watchNotices(notices.file, onNotice);
+      stops.push(async () => endWatch());
+    }
+
     const stateMachines = createStateMachines(agents, service);
     const functions = await localFunctions(agents, stateMachines, {
       bundlesFolder: join(folder, "bundles"),
@@ -121,6 +150,7 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
       lambdaEndpoint: functionsEndpoint.endpoint,
       delivery,
       stepTimeoutMs: settings.stepTimeoutSeconds * 1_000,
+      notices: notices.environment,
     });
     for (const definition of functions) pool.register(definition);
 
@@ -135,12 +165,7 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
     stops.push(() => deliveries.stop());
 
     const resumed = await resumeOpenRuns(agents, dynamo.endpoint, engine.url, payloadsFolder, options.onLine);
-    const api = await startHttpApi({
-      port: options.port ?? 0,
-      routes: apiRoutes,
-      invoke: (name, payload) => pool.invoke(name, payload),
-    });
-    stops.push(() => api.stop());
+    open();
     stops.push(sweepEvery(options.sweepEveryMs ?? sweepEveryMsDefault, pool));
     return {
       url: api.url,

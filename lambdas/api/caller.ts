@@ -1,6 +1,8 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { isSamePerson } from "../../shared/approval/person.ts";
 import { BadRequest } from "../../shared/faults/faults.ts";
+import type { Approvers } from "../../shared/notify/approvers.ts";
 
 /**
  * Who asks, how that is known, and which roles that person has. `iam`, `jwt`: API Gateway checked it. `link`: a signed link was sent to
@@ -31,7 +33,17 @@ export function callerOf(c: Context, claimed: string | undefined): Caller {
   if (known) return known;
   if (claimed === undefined)
     throw new BadRequest("decider_missing", "say who decides: `by` is missing. Nothing was decided");
-  return { by: claimed, known_by: "claimed", roles: [] };
+  return { by: claimed, known_by: "claimed", roles: rolesOfClaimed(c, claimed) };
+}
+
+/** What a request is told of the people whom the deployment names. */
+const approversKey = "approvers";
+export const knowApprovers = (c: Context, approvers: Approvers): void => c.set(approversKey, approvers);
+
+/** Where nobody is asked who they are, whoever claims a name has its roles too: an API without authorization is for one's own machine. */
+function rolesOfClaimed(c: Context, claimed: string): readonly string[] {
+  const approvers = c.get(approversKey) as Approvers | undefined;
+  return [...(approvers ?? [])].find(([name]) => isSamePerson(name, claimed))?.[1] ?? [];
 }
 
 /** The caller that API Gateway authenticated; undefined where the API asks nobody. */

@@ -1,4 +1,7 @@
 import { createSweepHandler } from "../sweep/sweep-handler.ts";
+import { wireNotices } from "../wire-notices.ts";
 import { wire } from "../wiring.ts";
 
-export const handler = createSweepHandler(wire("surefoot-sweep", process.env));
+const ports = wire("surefoot-sweep", process.env);
+
+export const handler = createSweepHandler({ ...ports, notices: wireNotices(process.env, ports.noticeLog) });

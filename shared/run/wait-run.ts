@@ -25,9 +25,10 @@ export type WaitPorts = RunPorts & { readonly waker: Waker; readonly ledger: Pic
 
 /**
  * Registers the task token of a state that waits, then reads the answer again: no order of the two sides loses a wake-up.
+ * @returns the approval that now waits for people; undefined where none does.
  * @throws WireFault `surefoot.stale` when a newer execution owns the run.
  */
-export async function registerWait(entry: WaitEntry, taskToken: string, ports: WaitPorts): Promise<void> {
+export async function registerWait(entry: WaitEntry, taskToken: string, ports: WaitPorts): Promise<Waiter | undefined> {
   const { history, waiter } = await openWaiter(entry, ports);
   const { run } = history;
   // Says who waits before anybody can be woken; refused when another execution took over meanwhile.
@@ -47,9 +48,11 @@ export async function registerWait(entry: WaitEntry, taskToken: string, ports: W
   );
   if (!registered) throw stale(entry, "a newer execution waits here");
 
+  let asked: Waiter | undefined;
   if (waiter.kind === "approval") {
     const step = await ports.log.readStep(run.run_id, waiter.position);
-    if (step) await wakeAnswered(waiter, ApprovalOutcome.parse(await unpackValue(ports.payloads, step.output)), ports);
+    if (!step) asked = waiter;
+    else await wakeAnswered(waiter, ApprovalOutcome.parse(await unpackValue(ports.payloads, step.output)), ports);
   } else {
     const entry = await ports.ledger.read(waiter.operation_id ?? "");
     if (!entry || !isAwaited(waiter, entry.status)) {
@@ -64,6 +67,7 @@ export async function registerWait(entry: WaitEntry, taskToken: string, ports: W
     position: waiter.position,
     waiter: waiter.kind,
   });
+  return asked;
 }
 
 /** Records an expiry unless an answer was first, and says where the recorded answer leads. */

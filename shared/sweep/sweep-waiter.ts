@@ -1,5 +1,7 @@
 import { ApprovalOutcome } from "../approval/approval.ts";
 import { readSubject } from "../approval/read-subject.ts";
+import { dueNotice } from "../notify/notice-times.ts";
+import { tellApprovers } from "../notify/tell-approvers.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import { answerApproval, wakeAnswered } from "../run/answer-waiter.ts";
@@ -39,11 +41,19 @@ async function sweepApproval(waiter: Waiter, ports: SweepPorts): Promise<SweepDe
   const concluded = voted && (await concludeVotes(waiter, await readSubject(waiter, ports.payloads), ports));
   if (concluded) return "woken";
   const nowMs = ports.clock.nowMs();
-  if (nowMs <= Date.parse(waiter.expires_at)) return "nothing";
+  if (nowMs <= Date.parse(waiter.expires_at)) return tellWhatIsDue(waiter, nowMs, ports);
   const { outcome } = await answerApproval(waiter, { outcome: "expired", at: isoTime(nowMs) }, ports);
   if (outcome.outcome !== "expired") return "woken";
   ports.metrics.add("waiter_overdue_total", { agent: waiter.agent, node: waiter.node });
   return "expired";
+}
+
+/** People are reminded, or told what whoever asked could not tell them. */
+async function tellWhatIsDue(waiter: Waiter, nowMs: number, ports: SweepPorts): Promise<SweepDeed> {
+  const due = dueNotice(waiter, nowMs);
+  if (due === undefined || !ports.notices) return "nothing";
+  const { sent } = await tellApprovers(waiter, due, { ...ports, notices: ports.notices });
+  return sent.length > 0 ? "told" : "nothing";
 }
 
 /** The ledger has the answer: whoever waits for an operation is told once it is no longer what they wait for. */
