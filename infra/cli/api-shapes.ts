@@ -103,9 +103,18 @@ export const Run = z.object({
 });
 export type Run = z.infer<typeof Run>;
 
+const Word = z.object({ by: z.string(), at: z.string(), comment: z.string().optional() });
+const Answer = z.object({
+  outcome: z.string(),
+  by: z.string().optional(),
+  at: z.string(),
+  comment: z.string().optional(),
+});
+
 export const Approval = z.object({
   approval_id: z.string(),
   status: z.string(),
+  version: z.number(),
   run_id: z.string(),
   workflow_id: z.string(),
   agent: z.string(),
@@ -113,15 +122,24 @@ export const Approval = z.object({
   action_name: z.string(),
   payload_digest: z.string(),
   view: ApprovalView,
+  approvers: z.object({ quorum: z.number(), in_words: z.string() }),
+  requested_by: z.object({ by: z.string() }).optional(),
+  votes: z.array(Word),
+  decision: Answer.optional(),
+  superseded: z.object({ reason: z.string(), comment: z.string().optional(), at: z.string() }).optional(),
   requested_at: z.string(),
   expires_at: z.string(),
 });
 export type Approval = z.infer<typeof Approval>;
-export const Approvals = z.object({ approvals: z.array(Approval) });
+export const Approvals = z.object({ approvals: z.array(Approval), more: z.boolean() });
 
 export const Decided = z.object({
   approval_id: z.string(),
   run_id: z.string(),
-  decision: z.object({ outcome: z.string(), by: z.string().optional(), at: z.string() }),
-  wake: z.string(),
+  status: z.string(),
+  /** Absent while more votes are needed. */
+  decision: Answer.optional(),
+  votes: z.array(Word).optional(),
+  quorum: z.number().optional(),
 });
+export type Decided = z.infer<typeof Decided>;

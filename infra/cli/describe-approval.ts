@@ -9,8 +9,26 @@ export function describeApproval(approval: Approval): string {
     ...(approval.view.reason === undefined ? [] : [`  The agent says: ${indented(approval.view.reason)}`]),
     `  Approve: ${approval.view.on_approve}`,
     `  Reject:  ${approval.view.on_reject}`,
+    `  Decided by: ${approval.approvers.in_words}${approval.requested_by === undefined ? "" : `; started by ${approval.requested_by.by}`}`,
+    ...approval.votes.map((vote) => `  Yes from ${saidBy(vote)}`),
+    ...standing(approval),
   ].join("\n");
 }
+
+/** How it ended, where it has. */
+function standing({ decision, superseded, run_id }: Approval): readonly string[] {
+  return [
+    ...(decision ? [`  ${decision.outcome} by ${saidBy(decision)}`] : []),
+    ...(superseded
+      ? [
+          `  It counts no more since ${superseded.at}: ${superseded.reason}${superseded.comment === undefined ? "" : ` (${superseded.comment})`}. Nothing was sent on it; surefoot trace ${run_id} shows how it went on`,
+        ]
+      : []),
+  ];
+}
+
+const saidBy = ({ by, at, comment }: { by?: string | undefined; at: string; comment?: string | undefined }): string =>
+  `${by ?? "nobody"} at ${at}${comment === undefined ? "" : `: ${indented(comment)}`}`;
 
 type Field = Approval["view"]["fields"][number];
 

@@ -10,6 +10,8 @@ import { type ApprovalShown, approvalView } from "./approval-view.ts";
 const lookedAtMax = 1_000;
 /** Approvals that are read at once. */
 const readAtOnce = 20;
+/** UTF-8 bytes of a listing, views included: Lambda answers with 6 MB at most. What is left out is told, and shown on its own. */
+const listingBytesMax = 4 * 1024 * 1024;
 
 export interface ApprovalFilter {
   readonly status: ApprovalStatus;
@@ -33,8 +35,19 @@ export async function findApprovals(
     const page = await Promise.all(keys.slice(at, at + readAtOnce).map((key) => shown(key, ports)));
     found.push(...page.filter((approval) => approval !== undefined).filter((approval) => fits(approval, filter)));
   }
+  const approvals = thatFit(found.slice(0, filter.limit));
   const looked = filter.status === "pending" ? Infinity : lookedAtMax;
-  return { approvals: found.slice(0, filter.limit), more: found.length > filter.limit || keys.length >= looked };
+  return { approvals, more: found.length > approvals.length || keys.length >= looked };
+}
+
+/** The first of them, as many as one answer can hold. */
+function thatFit(approvals: readonly ApprovalShown[]): readonly ApprovalShown[] {
+  let bytes = 0;
+  const tooMany = approvals.findIndex((approval) => {
+    bytes += Buffer.byteLength(JSON.stringify(approval), "utf8");
+    return bytes > listingBytesMax;
+  });
+  return tooMany < 0 ? approvals : approvals.slice(0, tooMany);
 }
 
 /** Pending ones are in the index of what is open. All others are found by their agent, and looked at one by one. */

@@ -37,7 +37,7 @@ const ApprovalsQuery = z.strictObject({
   requested_before: z.iso.datetime({ error: "expected an instant like 2026-09-02T12:00:00.000Z" }).optional(),
   /** A name or a role: what they may decide, or had a word in. */
   approver: z.string().optional(),
-  limit: countUpTo(listLimitMax).default(50),
+  limit: countUpTo(listLimitMax).default(listLimitMax),
 });
 type OperationsQuery = z.infer<typeof OperationsQuery>;
 

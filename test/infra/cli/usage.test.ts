@@ -52,7 +52,7 @@ describe("a wrong command line ends with 2, says what was expected, and nothing 
   test.each<[string, readonly string[], RegExp]>([
     ["no command", [], /^Usage: surefoot/],
     ["an unknown command", ["frobnicate"], /unknown command 'frobnicate'\n\(surefoot --help says more\)/],
-    ["a misspelled command", ["approval"], /unknown command 'approval'\n\(Did you mean .*approvals/],
+    ["a misspelled command", ["approvalls"], /unknown command 'approvalls'\n\(Did you mean .*approvals/],
     ["an unknown option", ["runs", "--all"], /unknown option '--all'/],
     [
       "no agent",
