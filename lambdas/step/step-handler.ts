@@ -8,6 +8,7 @@ import type { NodePorts } from "../../shared/run/ports.ts";
 import { reconcileOperation } from "../../shared/run/reconcile-operation.ts";
 import { runLine } from "../../shared/run/run-line.ts";
 import { Position } from "../../shared/runlog/position.ts";
+import { orPassing } from "../or-passing.ts";
 
 /** The state machine runs a line; the sweep and the queue's worker have the run's own version look after one operation. */
 export const StepEvent = z.union([
@@ -39,13 +40,14 @@ export function createStepHandler(
       return { status: await reconcileOperation(agent, entry, ports) };
     }
     const entry = { runId: parsed.run_id, position: parsed.position, execution: parsed.execution, ...within };
-    if (parsed.line === COMPENSATE) return compensateRun(agent, entry, ports);
+    const what = `run ${parsed.run_id} at ${parsed.position}`;
+    if (parsed.line === COMPENSATE) return orPassing(what, () => compensateRun(agent, entry, ports));
     const line = lines.get(parsed.line);
     if (!line) {
       throw new Error(
         `agent ${agent.name} version ${agent.version} has no line "${parsed.line}": the state machine was compiled from another version`,
       );
     }
-    return runLine(agent, line, entry, ports);
+    return orPassing(what, () => runLine(agent, line, entry, ports));
   };
 }

@@ -25,6 +25,10 @@ export const wireError = {
   handOver: "surefoot.hand_over",
   /** This execution no longer owns the run. */
   stale: "surefoot.stale",
+  /** A node broke off by what nobody classified, e.g. a storage error. It is recorded, and safe to repeat. */
+  crashed: "surefoot.crashed",
+  /** A function broke off before it could record why: storage, the platform, or a bug here. */
+  passing: "surefoot.passing",
   /** A queued write that its worker could not deliver. */
   undeliverable: "surefoot.undeliverable",
   rejected: "surefoot.rejected",
@@ -32,8 +36,8 @@ export const wireError = {
 } as const;
 
 /**
- * What the platform says when an invocation came to nothing: the process died, or the service had a passing fault. The log makes a
- * repeat harmless. Names from the Lambda and Step Functions error references.
+ * What says that an invocation came to nothing: the process died, or a service had a passing fault. The log makes a
+ * repeat harmless. Platform's names from the Lambda and Step Functions error references.
  */
 export const platformErrors = [
   "Lambda.ServiceException",
@@ -42,6 +46,8 @@ export const platformErrors = [
   "Lambda.ClientExecutionTimeoutException",
   "Lambda.Unknown",
   "Runtime.ExitError",
+  wireError.crashed,
+  wireError.passing,
 ] as const;
 
 /** Nothing was invoked: the account's concurrency was used up. It passes, and costs nothing to wait for. */

@@ -52,6 +52,7 @@ export async function failNode(at: NodePlace, error: unknown, ports: RunPorts): 
 
 function nameOf(node: string, fault: Fault): string {
   if (fault.code === "call_timeout") return wireError.timeout(node);
+  if (fault.code === crashCode) return wireError.crashed;
   if (fault.code === "retry_exhausted") return wireError.exhausted(node);
   switch (fault.failureClass) {
     case "retryable":
@@ -65,10 +66,12 @@ function nameOf(node: string, fault: Fault): string {
   }
 }
 
+const crashCode = "node_crashed";
+
 /** A crash nobody classified: a storage error, or a bug here. What may have happened outside is the ledger's to say, so a repeat is safe. */
 const crashOf = (node: AgentNode, error: unknown): Fault =>
   new Fault(
-    "node_crashed",
+    crashCode,
     "retryable",
     `node ${node.name} crashed: ${error instanceof Error ? error.message : String(error)}`,
     { cause: error },

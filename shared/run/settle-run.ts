@@ -109,7 +109,7 @@ function failureOf({ run, steps, failures }: RunHistory, wireName: string): RunF
   const recorded = overcome ? undefined : latest;
   const last = steps.at(-1);
   const error: FaultRecord =
-    recorded && wireName.startsWith("surefoot.")
+    recorded && wireName.startsWith("surefoot.") && wireName !== wireError.passing
       ? recorded.error
       : {
           code: "platform",
