@@ -6,12 +6,17 @@ import { migrationsBetween } from "./migration.ts";
 import { everyStanding } from "./standing.ts";
 import { type ContractVerdict, worstVerdict } from "./verdict.ts";
 
+/** A hurt, and what it comes to with the migrations that are registered. */
+export interface ComparedHurt extends Hurt {
+  readonly comesTo: ContractVerdict;
+}
+
 /** One node, or the workflow as a whole where `node` is undefined: what changed, and whom that hurts. */
 export interface NodeComparison {
   readonly node: string | undefined;
   readonly verdict: ContractVerdict;
   readonly what: readonly string[];
-  readonly hurts: readonly Hurt[];
+  readonly hurts: readonly ComparedHurt[];
 }
 
 export interface ContractComparison {
@@ -32,15 +37,15 @@ export function compareContracts(recorded: Manifest, current: Manifest): Contrac
   const migrates =
     migrationsBetween(current.migrations ?? [], recorded.workflow_version, current.workflow_version) !== undefined;
   const same = manifestDigest(recorded) === manifestDigest(current);
-  const hurts = same ? [] : strongest(everyStanding(recorded).flatMap((place) => hurtsOf(recorded, current, place)));
+  const found = same ? [] : strongest(everyStanding(recorded).flatMap((place) => hurtsOf(recorded, current, place)));
+  const hurts = found.map((hurt): ComparedHurt => ({ ...hurt, comesTo: verdictOf(hurt, current, migrates) }));
   const changes = same ? [] : contractChanges(recorded, current);
   const named = new Set([...changes.map(({ node }) => node), ...hurts.map(({ node }) => node)]);
   const nodes = [...named].map((node): NodeComparison => {
     const own = hurts.filter((hurt) => hurt.node === node);
-    const verdicts = own.map((hurt) => verdictOf(hurt, current, migrates));
     return {
       node,
-      verdict: worstVerdict(["compatible", ...verdicts]),
+      verdict: worstVerdict(["compatible", ...own.map(({ comesTo }) => comesTo)]),
       what: changes.find((change) => change.node === node)?.what ?? [],
       hurts: own,
     };
@@ -52,13 +57,12 @@ export function compareContracts(recorded: Manifest, current: Manifest): Contrac
     agent: current.workflow_name,
     from: recorded.workflow_version,
     to: current.workflow_version,
-    verdict: worstVerdict([...others, ...counted.map((hurt) => verdictOf(hurt, current, migrates))]),
+    verdict: worstVerdict([...others, ...counted.map(({ comesTo }) => comesTo)]),
     nodes,
   };
 }
 
-/** What a hurt comes to, with the migrations that are registered. */
-export function verdictOf(hurt: Hurt, current: Manifest, migrates: boolean): ContractVerdict {
+function verdictOf(hurt: Hurt, current: Manifest, migrates: boolean): ContractVerdict {
   if (!migrates || hurt.unmovable) return hurt.verdict;
   const stranded = hurt.gone !== undefined && !movesOn(current, hurt.gone);
   return stranded ? "incompatible" : "migrate";

@@ -2,19 +2,13 @@ import { describe, expect, it } from "vitest";
 import { compareContracts } from "../../../shared/contract/compare-contracts.ts";
 import { runsInWords } from "../../../shared/contract/hurt.ts";
 import { manifestOf } from "../../../shared/contract/manifest.ts";
-import { verdictOf } from "../../../shared/contract/compare-contracts.ts";
-import { migrationsBetween } from "../../../shared/contract/migration.ts";
 import { contractChanges } from "./contract-changes-table.ts";
 import { type Parts, paymentAgent } from "./payment-agent.ts";
 
 /** `verdict for runs …`, once each. */
 function judged(parts: Parts, before: Parts): { readonly verdict: string; readonly who: readonly string[] } {
-  const current = manifestOf(paymentAgent(parts));
-  const { verdict, nodes } = compareContracts(manifestOf(paymentAgent(before)), current);
-  const migrates = migrationsBetween(current.migrations ?? [], 7, current.workflow_version) !== undefined;
-  const who = nodes.flatMap(({ hurts }) =>
-    hurts.map((hurt) => `${verdictOf(hurt, current, migrates)} for ${runsInWords(hurt.runs)}`),
-  );
+  const { verdict, nodes } = compareContracts(manifestOf(paymentAgent(before)), manifestOf(paymentAgent(parts)));
+  const who = nodes.flatMap(({ hurts }) => hurts.map(({ comesTo, runs }) => `${comesTo} for ${runsInWords(runs)}`));
   return { verdict, who: [...new Set(who)].sort() };
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { Manifest } from "../shared/contract/manifest.ts";
-import { type Standing, standingOf } from "../shared/contract/standing.ts";
+import { Manifest } from "../../shared/contract/manifest.ts";
+import { type Standing, standingOf } from "../../shared/contract/standing.ts";
 
 const Item = z.record(z.string(), z.unknown());
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Manifest, manifestDigest, manifestText } from "../shared/contract/manifest.ts";
+import { Manifest, manifestDigest, manifestText } from "../../shared/contract/manifest.ts";
 
 /** The contract of one version of an agent, as it was released and committed. */
 export interface ReleasedContract {
