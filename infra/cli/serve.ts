@@ -6,6 +6,7 @@ import { type Environment, envNames, readApprovers } from "../../lambdas/env.ts"
 import type { Notice } from "../../shared/notify/notice.ts";
 import { linkMeaning, noticeSubject } from "../../shared/notify/notice-text.ts";
 import { agentEnvironment, startRefundWorld } from "../local/refund-world.ts";
+import { agentError } from "./agent-error.ts";
 import { CliError } from "./cli-error.ts";
 import type { Output } from "./output.ts";
 import { readRunnerFile, removeRunnerFile, type RunnerFile, writeRunnerFile } from "./runner-file.ts";
@@ -133,16 +134,5 @@ function readable(error: unknown, port: number): unknown {
   const another = "choose another with --port, or 0 for a free one";
   if (code === "EADDRINUSE") return new CliError(1, "port_taken", `port ${port} is taken: ${another}`);
   if (code === "EACCES") return new CliError(1, "port_denied", `port ${port} may not be used: ${another}`);
-  const isAgents = ["BundleError", "AgentDefinitionError", "AgentModuleError"].includes(error.name);
-  return isAgents ? new CliError(2, "bad_agent", inOurWords(error.message)) : error;
-}
-
-/** The bundler speaks of its own generated module and of its own options: neither is anything a caller can act on. */
-function inOurWords(message: string): string {
-  return message
-    .replaceAll(
-      /^.*No matching export in "(.+)" for import "default"/gmu,
-      "$1: expected an agent as default export, found none: export default defineAgent(…).….end()",
-    )
-    .replaceAll(/ \(You can mark the path .*\)$/gmu, ": install it beside the agent");
+  return agentError(error) ?? error;
 }
