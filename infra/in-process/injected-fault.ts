@@ -16,7 +16,7 @@ export type InjectedFault =
   | { readonly kind: "delay"; readonly ms: number }
   /** It lands twice, as after a repeat by an SDK or a redelivery. */
   | { readonly kind: "duplicate" }
-  /** It never arrives. Who sends without waiting for an answer believes that it did; a tool's caller hears nothing. */
+  /** It never arrives. A queue's sender believes that it did, a tool's caller hears nothing, and others see a broken connection. */
   | { readonly kind: "drop" }
   /** It lands at once, and the answer takes this long. */
   | { readonly kind: "slow"; readonly ms: number }

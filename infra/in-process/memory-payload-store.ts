@@ -1,9 +1,8 @@
 import { Fault } from "../../shared/faults/fault.ts";
 import type { PayloadStore } from "../../shared/payloads/payload-store.ts";
 
-/** Large values in memory. */
-export function memoryPayloadStore(): PayloadStore {
-  const texts = new Map<string, string>();
+/** Large values in memory, by key. */
+export function memoryPayloadStore(texts: Map<string, string> = new Map()): PayloadStore {
   return {
     async put(ref, text) {
       texts.set(ref.key, text);
@@ -11,7 +10,11 @@ export function memoryPayloadStore(): PayloadStore {
     async get(ref) {
       const text = texts.get(ref.key);
       if (text !== undefined) return text;
-      throw new Fault("payload_missing", "final", `payload ${ref.key} is not in memory: it was never written`);
+      throw new Fault(
+        "payload_missing",
+        "final",
+        `payload ${ref.key} is not in memory: it was deleted or never written`,
+      );
     },
   };
 }

@@ -147,7 +147,7 @@ export class Scheduler {
       }
       case "drop":
         if ("dropped" in call) return this.#answer(ticket, entry, { ok: true, value: call.dropped });
-        return this.#untilAborted(ticket, entry, handOver);
+        return call.port === "tool" ? this.#untilAborted(ticket, entry, handOver) : refuse(lostAnswer(call.port));
       case "slow": {
         const end = await this.#land(ticket, handOver);
         handOver();

@@ -22,11 +22,7 @@ type Command = Parameters<SFNClient["send"]>[0];
 /** Step Functions as one process sees it: the interpreter of this world, behind the gate, in the words of the SDK. */
 export function sfnStandIn(service: StepFunctionsService, scheduler: Scheduler, actor: Actor): SFNClient {
   const send = (command: Command): Promise<unknown> =>
-    scheduler.pass(actor, {
-      ...describeSfn(command),
-      land: async () => perform(service, command),
-      dropped: {},
-    });
+    scheduler.pass(actor, { ...describeSfn(command), land: async () => perform(service, command) });
   // Only `send` is used of it.
   return { send } as unknown as SFNClient;
 }

@@ -156,11 +156,17 @@ export class TestRun {
 }
 
 function whyNot({ run, waiters }: RunHistory): string {
+  const traced = "world.trace() says what happened last";
+  if (!isOpen(run.status))
+    return `it is ${run.status}${run.outcome === undefined ? "" : ` (${run.outcome})`}; ${traced}`;
   const waiter = waiters.findLast(({ status }) => status === "OPEN");
-  if (run.status === "PARKED" && run.failure)
-    return `it is PARKED at "${run.failure.node}": ${run.failure.error.message} (${waiter ? `run.resolve("${waiter.node}", …)` : "mend the cause, then run.resume()"})`;
-  if (waiter?.kind === "approval")
+  const ofOperation = waiter !== undefined && waiter.kind !== "approval";
+  if (run.status === "PARKED" && run.failure) {
+    const move = ofOperation ? `run.resolve("${waiter.node}", …)` : "mend the cause, then run.resume()";
+    return `it is PARKED at "${run.failure.node}": ${run.failure.error.message} (${move})`;
+  }
+  if (ofOperation) return `it waits for the operation of "${waiter.node}": run.resolve("${waiter.node}", …)`;
+  if (waiter)
     return `it waits for a person at "${waiter.node}": run.approve("${waiter.node}"), run.reject("${waiter.node}"), or world.skip(…) past ${waiter.expires_at}`;
-  if (waiter) return `it waits for the operation of "${waiter.node}": run.resolve("${waiter.node}", …)`;
-  return `it is ${run.status}${run.outcome === undefined ? "" : ` (${run.outcome})`}; world.trace() says what happened last`;
+  return `it is ${run.status}; ${traced}`;
 }
