@@ -1,0 +1,372 @@
+import { describe, expect, it } from "vitest";
+import { at, httpError, type TestWorld, type TestRun } from "../../../infra/testing/index.ts";
+import { operationId } from "../../../shared/operation/operation-id.ts";
+import { days, hours, minutes } from "../../../shared/index.ts";
+import { happened, trip, tripWorld, type TripWorldOptions } from "../../builders/trip-agent.ts";
+
+const refused = () => {
+  throw httpError(400);
+};
+/** A trip whose payment is refused for good, after hotel, car and mail. */
+const unpaid = (options: TripWorldOptions = {}) => tripWorld({ ...options, tools: { pay: refused, ...options.tools } });
+
+const booked = ["book_hotel", "book_car", "send_mail"];
+const undone = ["cancel_car", "cancel_hotel"];
+
+/** `POST /runs/{id}/cancel`, and what it answers. */
+const cancel = (world: TestWorld, run: TestRun, compensate: boolean) =>
+  world.engine.request("POST", `/runs/${run.id}/cancel`, { by: "kim", compensate });
+
+const statuses = async (run: TestRun) =>
+  Object.fromEntries((await run.operations()).map(({ position, status }) => [position, status]));
+
+describe("a run that fails", () => {
+  it("undoes what it has done, latest first, once, and then fails for the reason it had", async () => {
+    const world = await unpaid();
+    const run = await world.start(trip);
+    expect(await run.untilEnd()).toMatchObject({ status: "FAILED", outcome: "failed" });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+    expect(await run.record()).toMatchObject({
+      failure: { node: "pay", error: { code: "http_400" } },
+      compensation: { because: "failed", ends: { status: "FAILED" } },
+    });
+  });
+
+  it("undoes each operation by one of its own, under the business key of what it undoes", async () => {
+    const world = await unpaid();
+    const run = await world.start(trip);
+    await run.untilEnd();
+    const car = operationId(run.id, "car", "T-1");
+    const undoing = operationId(run.id, "car.compensate", "T-1");
+    const entries = await run.operations();
+    expect(entries.find(({ operation_id }) => operation_id === undoing)).toMatchObject({
+      status: "SUCCEEDED",
+      action_name: "cancel_car",
+      position: "0001.car.compensate",
+      business_key: "T-1",
+      external_ref: "cancel_car/1",
+    });
+    // What it came to is what has to be taken back.
+    expect(world.requests("cancel_car")).toMatchObject([{ key: undoing, request: { ref: "book_car/1", trip: "T-1" } }]);
+    expect(entries.find(({ operation_id }) => operation_id === car)).toMatchObject({ status: "SUCCEEDED" });
+    expect((await run.steps()).map(({ position, kind }) => [position, kind])).toEqual([
+      ["0000.hotel", "write"],
+      ["0000.hotel.compensate", "write"],
+      ["0001.car", "write"],
+      ["0001.car.compensate", "write"],
+      ["0002.mail", "write"],
+    ]);
+  });
+
+  it("undoes nothing where its agent says nothing about undoing", async () => {
+    const world = await unpaid({ compensates: false });
+    const run = await world.start(trip);
+    expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+    expect(happened(world)).toEqual(booked);
+    expect(await run.record()).not.toHaveProperty("compensation");
+  });
+
+  it("fails at once where it has done nothing", async () => {
+    const world = await tripWorld({ tools: { book_hotel: refused } });
+    const run = await world.start(trip);
+    expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+    expect(world.effects()).toEqual([]);
+  });
+
+  it("that a person may mend is parked and undoes nothing", async () => {
+    const world = await tripWorld();
+    world.fault(at.tool("pay"), { kind: "error", status: 503 }, { times: 9 });
+    const run = await world.start(trip);
+    expect(await run.untilParked()).toMatchObject({ node: "pay", error: { code: "http_503" } });
+    expect(happened(world)).toEqual(booked);
+    expect(await run.record()).not.toHaveProperty("compensation");
+  });
+});
+
+describe("a run that is turned down", () => {
+  it("by a reviewer undoes what it has done and ends as rejected", async () => {
+    const world = await tripWorld({ review: true });
+    const run = await world.start(trip);
+    await run.reject("review");
+    expect(await run.untilEnd()).toMatchObject({ status: "SUCCEEDED", outcome: "rejected" });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+    expect(await run.record()).toMatchObject({ compensation: { because: "rejected" } });
+  });
+
+  it("by time undoes what it has done and ends as expired", async () => {
+    const world = await tripWorld({ review: true });
+    const run = await world.start(trip);
+    await run.untilWaiting("review");
+    await world.skip(days(1) + hours(1));
+    expect(await run.untilEnd()).toMatchObject({ status: "SUCCEEDED", outcome: "expired" });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+  });
+
+  it("by a precondition, after a yes, undoes what it has done and ends for that reason", async () => {
+    const world = await tripWorld({ review: true, unpayable: "the card has expired" });
+    const run = await world.start(trip);
+    await run.approve("review");
+    expect(await run.untilEnd()).toMatchObject({ status: "SUCCEEDED", outcome: "precondition_failed" });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+    expect(await run.record()).toMatchObject({ compensation: { because: "sent_back" } });
+  });
+
+  it("keeps what it has done where a reviewer says yes", async () => {
+    const world = await tripWorld({ review: true });
+    const run = await world.start(trip);
+    await run.approve("review");
+    expect(await run.untilEnd()).toMatchObject({ status: "SUCCEEDED", outcome: "completed" });
+    expect(happened(world)).toEqual([...booked, "pay"]);
+    expect(await run.record()).not.toHaveProperty("compensation");
+  });
+});
+
+describe("a run that is cancelled", () => {
+  it("with compensation undoes what it has done in a new execution, and is open until then", async () => {
+    const world = await tripWorld({ review: true });
+    const run = await world.start(trip);
+    await run.untilWaiting("review");
+    expect(await cancel(world, run, true)).toMatchObject({
+      status: 200,
+      body: { status: "RUNNING", changed: true, compensating: true },
+    });
+    expect(await run.record()).toMatchObject({ status: "RUNNING", execution: `${run.id}-2` });
+    expect(await run.untilEnd()).toMatchObject({ status: "CANCELLED", outcome: "cancelled" });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+    expect(await cancel(world, run, true)).toMatchObject({
+      status: 200,
+      body: { changed: false, compensating: false },
+    });
+  });
+
+  it("without it undoes nothing", async () => {
+    const world = await tripWorld({ review: true });
+    const run = await world.start(trip);
+    await run.untilWaiting("review");
+    expect(await cancel(world, run, false)).toMatchObject({ body: { status: "CANCELLED", compensating: false } });
+    await world.runUntilIdle();
+    expect(happened(world)).toEqual(booked);
+  });
+
+  it("with compensation is refused where its agent says nothing about undoing, and nothing is changed", async () => {
+    const world = await tripWorld({ review: true, compensates: false });
+    const run = await world.start(trip);
+    await run.untilWaiting("review");
+    const before = await run.record();
+    expect(await cancel(world, run, true)).toMatchObject({
+      status: 409,
+      body: { error: { code: "not_compensable", message: expect.stringContaining("declares no way to undo") } },
+    });
+    expect(await run.record()).toEqual(before);
+  });
+
+  it("takes no decision while it is compensated", async () => {
+    const world = await tripWorld({ review: true });
+    const run = await world.start(trip);
+    const { position } = await run.untilWaiting("review");
+    await cancel(world, run, true);
+    const decision = { decision: "approve", by: "lee" };
+    const id = encodeURIComponent(`${run.id}:${position}`);
+    expect(await world.engine.request("POST", `/approvals/${id}`, decision)).toMatchObject({
+      status: 409,
+      body: { error: { code: "run_ended" } },
+    });
+    await run.untilEnd();
+    expect(happened(world)).not.toContain("pay");
+  });
+
+  it.each([true, false])(
+    "in the middle of a payment that then happens has that undone first (compensate: %s)",
+    async (compensate) => {
+      const world = await tripWorld();
+      world.fault(at.tool("pay"), { kind: "slow", ms: 5_000 });
+      const run = await world.start(trip);
+      await world.engine.until(async () => world.effects("pay").length > 0);
+      await cancel(world, run, compensate);
+      expect(await run.untilEnd()).toMatchObject({ status: "CANCELLED" });
+      await world.runUntilIdle();
+      expect(happened(world)).toEqual([...booked, "pay", ...(compensate ? ["pay_back", ...undone] : [])]);
+    },
+  );
+
+  it("right before a claim does not send it afterwards: the claim finds it withdrawn", async () => {
+    const world = await tripWorld();
+    // The process stands still between its last look at the run and its claim.
+    world.fault(at.ledger("STARTED"), { kind: "delay", ms: 3_000 }, { nth: 4 });
+    const run = await world.start(trip);
+    await world.engine.until(async () => happened(world).includes("send_mail"));
+    await cancel(world, run, true);
+    expect(await run.untilEnd()).toMatchObject({ status: "CANCELLED" });
+    await world.runUntilIdle();
+    expect(happened(world)).toEqual([...booked, ...undone]);
+    expect(await statuses(run)).toMatchObject({ "0003.pay": "FAILED_FINAL" });
+  });
+
+  it("while it is compensated stops there, and keeps what is not undone yet", async () => {
+    const world = await unpaid();
+    world.fault(at.tool("cancel_hotel"), { kind: "error", status: 503 }, { times: 99 });
+    const run = await world.start(trip);
+    await run.untilParked();
+    expect(await cancel(world, run, false)).toMatchObject({ body: { status: "CANCELLED", changed: true } });
+    await world.runUntilIdle();
+    expect(happened(world)).toEqual([...booked, "cancel_car"]);
+  });
+});
+
+describe("an operation that is in doubt when its run is cancelled", () => {
+  /** The payment's process dies once it was claimed. */
+  async function inDoubt(options: TripWorldOptions, fault: "crash_before" | "crash_after") {
+    const world = await tripWorld(options);
+    world.fault(at.tool("book_car"), fault);
+    const run = await world.start(trip);
+    await world.engine.until(async () => (await statuses(run))["0001.car"] === "STARTED");
+    await cancel(world, run, true);
+    return { world, run };
+  }
+
+  it.each([
+    ["happened", "crash_after", ["book_hotel", "book_car", "cancel_car", "cancel_hotel"]],
+    ["did not happen", "crash_before", ["book_hotel", "cancel_hotel"]],
+  ] as const)("and %s is looked up, never sent again, and undone only if it was", async (_what, fault, effects) => {
+    for (const car of ["query", "key_and_query"] as const) {
+      const { world, run } = await inDoubt({ car }, fault);
+      expect(await run.untilEnd()).toMatchObject({ status: "CANCELLED" });
+      expect(happened(world)).toEqual(effects);
+      expect(world.requests("book_car").filter(({ verb }) => verb === "execute")).toHaveLength(
+        fault === "crash_after" ? 1 : 0,
+      );
+    }
+  });
+
+  it.each([
+    ["happened", "crash_after", "succeeded", ["book_hotel", "book_car", "cancel_car", "cancel_hotel"]],
+    ["did not happen", "crash_before", "failed", ["book_hotel", "cancel_hotel"]],
+    ["did not happen and might be tried again", "crash_before", "retry", ["book_hotel", "cancel_hotel"]],
+  ] as const)(
+    "and that nobody can look up waits for a person, who says that it %s",
+    async (_what, fault, outcome, effects) => {
+      const { world, run } = await inDoubt({}, fault);
+      expect(await run.untilParked()).toMatchObject({ node: "car", error: { code: "operation_unknown" } });
+      await run.resolve("car", { outcome, ...(outcome === "succeeded" && { externalRef: "book_car/1" }) });
+      expect(await run.untilEnd()).toMatchObject({ status: "CANCELLED" });
+      expect(happened(world)).toEqual(effects);
+    },
+  );
+
+  it("and that a person was told to do waits for their word", async () => {
+    const world = await tripWorld({ car: "human" });
+    const run = await world.start(trip);
+    await run.untilWaiting("car");
+    await cancel(world, run, true);
+    await run.resolve("car", { outcome: "succeeded", externalRef: "C-7" });
+    expect(await run.untilEnd()).toMatchObject({ status: "CANCELLED" });
+    expect(happened(world)).toEqual(["book_hotel", "cancel_car", "cancel_hotel"]);
+    expect(world.requests("cancel_car")).toMatchObject([{ request: { ref: "C-7" } }]);
+  });
+
+  it("and that waits in a queue is withdrawn, and never delivered", async () => {
+    const world = await tripWorld({ car: "queue", sweepEvery: 0 });
+    world.fault(at.queue(), "drop");
+    const run = await world.start(trip);
+    await run.untilWaiting("car");
+    await cancel(world, run, true);
+    expect(await run.untilEnd()).toMatchObject({ status: "CANCELLED" });
+    await world.sweep();
+    await world.runUntilIdle();
+    expect(happened(world)).toEqual(["book_hotel", "cancel_hotel"]);
+    expect(await statuses(run)).toMatchObject({ "0001.car": "FAILED_FINAL" });
+  });
+});
+
+describe("a compensation", () => {
+  it("that fails for now is tried again, within its own tool's budget", async () => {
+    const world = await unpaid();
+    world.fault(at.tool("cancel_car"), { kind: "error", status: 503 }, { times: 2 });
+    const run = await world.start(trip);
+    expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+  });
+
+  it.each([
+    ["for good", 1, 400, "http_400"],
+    ["more often than its tool may be tried", 3, 503, "http_503"],
+  ])("that fails %s parks the run, and a resume goes on undoing from there", async (_how, times, status, code) => {
+    const world = await unpaid();
+    world.fault(at.tool("cancel_car"), { kind: "error", status }, { times });
+    const run = await world.start(trip);
+    expect(await run.untilParked()).toMatchObject({
+      node: "car.compensate",
+      error: { code },
+      next_move: expect.stringContaining("surefoot resume"),
+    });
+    expect(happened(world)).toEqual(booked);
+    expect(await run.record()).toMatchObject({ status: "PARKED", compensation: { because: "failed" } });
+
+    await run.resume();
+    expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+    expect(await run.record()).toMatchObject({ failure: { node: "pay", error: { code: "http_400" } } });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+  });
+
+  it.each(["succeeded", "failed", "retry"] as const)(
+    "in doubt parks the run until a person says: %s",
+    async (outcome) => {
+      const world = await unpaid({ cancelCar: "direct" });
+      world.fault(at.tool("cancel_car"), outcome === "succeeded" ? "lost_ack" : "drop");
+      const run = await world.start(trip);
+      expect(await run.untilParked()).toMatchObject({ node: "car.compensate", error: { code: "operation_unknown" } });
+      expect(happened(world)).not.toContain("cancel_hotel");
+
+      await run.resolve("car.compensate", { outcome, ...(outcome === "succeeded" && { externalRef: "cancel_car/1" }) });
+      if (outcome === "failed") {
+        // It did not happen, so it is still owed.
+        expect(await run.untilParked()).toMatchObject({ node: "car.compensate", error: { failure_class: "final" } });
+        await run.resume();
+      }
+      expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+      expect(happened(world)).toEqual([...booked, ...undone]);
+    },
+  );
+
+  it("is found out about by its own tool: the same key again, or a lookup", async () => {
+    for (const cancelCar of ["key", "query"] as const) {
+      const world = await unpaid({ cancelCar });
+      world.fault(at.tool("cancel_car"), "lost_ack");
+      const run = await world.start(trip);
+      expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+      expect(happened(world)).toEqual([...booked, ...undone]);
+    }
+  });
+
+  it("is handed to a queue where its delivery says so, and the run goes on from the ledger", async () => {
+    const world = await unpaid({ cancelCar: "queue" });
+    const run = await world.start(trip);
+    expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+    expect(world.trace()).toContain("deliver#1");
+  });
+
+  it("is handed to a person where its delivery says so", async () => {
+    const world = await unpaid({ cancelCar: "human" });
+    const run = await world.start(trip);
+    expect(await run.untilWaiting("car.compensate")).toMatchObject({ kind: "delivery" });
+    expect(await run.record()).toMatchObject({ status: "WAITING", waiting_for: "car.compensate" });
+    await run.resolve("car.compensate", { outcome: "succeeded", externalRef: "by-hand" });
+    expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+    expect(happened(world)).toEqual([...booked, "cancel_hotel"]);
+  });
+
+  it("goes on where the execution that compensates is lost", async () => {
+    const world = await unpaid({ cancelCar: "human" });
+    const run = await world.start(trip);
+    await run.untilWaiting("car.compensate");
+    const { execution, state_machine_arn } = await run.record();
+    world.engine.stepFunctions.stopExecution({
+      executionArn: `${state_machine_arn.replace(":stateMachine:", ":execution:")}:${execution}`,
+    });
+    await world.skip(minutes(10));
+    await run.resolve("car.compensate", { outcome: "succeeded", externalRef: "by-hand" });
+    expect(await run.untilEnd()).toMatchObject({ status: "FAILED" });
+    expect(happened(world)).toEqual([...booked, "cancel_hotel"]);
+  });
+});
