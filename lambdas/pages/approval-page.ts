@@ -28,10 +28,10 @@ export function approvalPage(approval: ShownApproval, { nowMs, form, notice, inb
         <h1 id="asked" dir="auto">${view.title}</h1>
         ${facts(approval, nowMs)}
       </section>
-      ${approval.decision ? decisionNote(approval.decision, nowMs) : ""}
+      ${approval.decision && !notice ? decisionNote(approval.decision, nowMs) : ""}
       ${approval.before ? changesSince(approval.before, approval, nowMs) : ""}
       <section aria-labelledby="content-of-it">
-        <h2 id="content-of-it">What would be done</h2>
+        <h2 id="content-of-it">${isOpen ? "What would be done" : "What was asked"}</h2>
         ${fieldList(view.fields)}
       </section>
       ${
@@ -47,40 +47,19 @@ export function approvalPage(approval: ShownApproval, { nowMs, form, notice, inb
   };
 }
 
-function facts({ status, risk, agent, expires_at, requested_at, requested_by, rule }: ShownApproval, nowMs: number) {
+function facts(
+  { status, risk, agent, workflow_id, expires_at, requested_at, requested_by, rule }: ShownApproval,
+  nowMs: number,
+): Markup {
+  const fact = (name: string, value: Markup) =>
+    html`<dt>${name}</dt>
+      <dd>${value}</dd>`;
   return html`<dl class="facts">
-    <div>
-      <dt>Status</dt>
-      <dd>${statusBadge(status)}</dd>
-    </div>
-    <div>
-      <dt>Risk</dt>
-      <dd>${riskBadge(risk)}</dd>
-    </div>
-    <div>
-      <dt>Agent</dt>
-      <dd>${word(agent)}</dd>
-    </div>
-    <div>
-      <dt>Asked</dt>
-      <dd>${instant(requested_at, nowMs)}</dd>
-    </div>
-    <div>
-      <dt>Valid until</dt>
-      <dd>${instant(expires_at, nowMs)}</dd>
-    </div>
-    ${
-      requested_by === undefined
-        ? ""
-        : html`<div>
-            <dt>Started by</dt>
-            <dd>${word(requested_by)}</dd>
-          </div>`
-    }
-    <div>
-      <dt>Who may decide</dt>
-      <dd>${word(rule)}</dd>
-    </div>
+    ${fact("Status", statusBadge(status))} ${fact("Risk", riskBadge(risk))}
+    ${fact("Agent", html`${word(agent)}, for ${word(workflow_id)}`)}
+    ${requested_by === undefined ? "" : fact("Started by", word(requested_by))}
+    ${fact("Asked", instant(requested_at, nowMs))} ${fact("Valid until", instant(expires_at, nowMs))}
+    ${fact("Decided by", word(rule))}
   </dl>`;
 }
 
@@ -193,8 +172,6 @@ const identifiers = (approval: ShownApproval): Markup =>
       <dd>${code(approval.approval_id)}</dd>
       <dt>Run</dt>
       <dd>${code(approval.run_id)}</dd>
-      <dt>Workflow</dt>
-      <dd>${code(approval.workflow_id)}</dd>
       <dt>Action</dt>
       <dd>${code(approval.action_name)}</dd>
       <dt>Operation</dt>

@@ -70,8 +70,8 @@ function branch({ repository, base, head, files }: Extract<ApprovalField, { type
       <thead>
         <tr>
           <th scope="col">File</th>
-          <th scope="col">Lines added</th>
-          <th scope="col">Lines removed</th>
+          <th scope="col" class="number">Lines added</th>
+          <th scope="col" class="number">Lines removed</th>
         </tr>
       </thead>
       <tbody>

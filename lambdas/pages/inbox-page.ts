@@ -1,5 +1,6 @@
 import { riskBadge } from "./approval-page.ts";
 import { html } from "./markup.ts";
+import { moneyText } from "./money.ts";
 import type { Page } from "./page.ts";
 import type { ShownApproval } from "./shown-approval.ts";
 import { countOf, instant, word } from "./words.ts";
@@ -26,7 +27,6 @@ export function inboxPage(approvals: readonly ShownApproval[], nowMs: number): P
                 <tr role="row">
                   <th scope="col" role="columnheader">What is asked</th>
                   <th scope="col" role="columnheader">Risk</th>
-                  <th scope="col" role="columnheader">Agent</th>
                   <th scope="col" role="columnheader">Asked</th>
                   <th scope="col" role="columnheader">Valid until</th>
                 </tr>
@@ -40,13 +40,19 @@ export function inboxPage(approvals: readonly ShownApproval[], nowMs: number): P
   };
 }
 
+/** The first amount, where there is one: it is what a reviewer looks for. */
+function amountOf({ view }: ShownApproval): string {
+  const money = view.fields.find((field) => field.type === "money");
+  return money ? `${moneyText(money.amount_cents, money.currency)} · ` : "";
+}
+
 const rowOf = (approval: ShownApproval, nowMs: number) =>
   html`<tr role="row">
     <th scope="row" role="rowheader">
       <a href="/approvals/${encodeURIComponent(approval.approval_id)}">${word(approval.view.title)}</a>
+      <span class="sub">${amountOf(approval)}${word(approval.agent)}, for ${word(approval.workflow_id)}</span>
     </th>
     <td role="cell" data-label="Risk">${riskBadge(approval.risk)}</td>
-    <td role="cell" data-label="Agent">${word(approval.agent)}</td>
     <td role="cell" data-label="Asked">${instant(approval.requested_at, nowMs)}</td>
     <td role="cell" data-label="Valid until">${instant(approval.expires_at, nowMs)}</td>
   </tr>`;

@@ -6,7 +6,7 @@ export function messagePage(title: string, paragraphs: readonly (string | Markup
   return {
     title,
     ...(inbox !== undefined && { inbox }),
-    body: html`<section aria-labelledby="message">
+    body: html`<section class="message" aria-labelledby="message">
       <h1 id="message">${title}</h1>
       ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>`)}
     </section>`,

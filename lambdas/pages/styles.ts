@@ -24,10 +24,9 @@ h2 { font-size: 1.0625rem; margin: 0 0 .75rem; }
 p { margin: 0 0 .75rem; }
 section, .card { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 1.1rem 1.25rem; margin: 0 0 1rem; }
 section > :last-child, .card > :last-child { margin-bottom: 0; }
-.facts { display: flex; flex-wrap: wrap; gap: .35rem 1.25rem; margin: 0; color: var(--soft); font-size: .9375rem; }
-.facts div { display: flex; gap: .4rem; }
-.facts dt::after { content: ":"; }
-.facts dd { margin: 0; color: var(--ink); overflow-wrap: anywhere; }
+.facts { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.25rem; margin: .9rem 0 0; font-size: .9375rem; }
+.facts dt { color: var(--soft); }
+.facts dd { margin: 0; overflow-wrap: anywhere; }
 .badge { display: inline-block; padding: .05rem .55rem; border: 1px solid currentColor; border-radius: 1rem; font-size: .8125rem; font-weight: 600; white-space: nowrap; }
 .good { color: var(--green); background: var(--green-ground); }
 .bad { color: var(--red); background: var(--red-ground); }
@@ -35,6 +34,9 @@ section > :last-child, .card > :last-child { margin-bottom: 0; }
 .plain { color: var(--soft); background: var(--paper); }
 .note { border: 1px solid currentColor; border-left-width: 5px; border-radius: 6px; padding: .7rem 1rem; margin: 0 0 1rem; }
 .note > :last-child { margin-bottom: 0; }
+.message { border-left: 5px solid var(--amber); }
+.sub { color: var(--soft); font-size: .875rem; font-weight: 400; }
+th .sub, td .sub { display: block; }
 .fields { margin: 0; }
 .fields > div { padding: .6rem 0; border-top: 1px solid var(--line); }
 .fields > div:first-child { border-top: 0; padding-top: 0; }
@@ -60,7 +62,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }
 th, td { text-align: left; vertical-align: top; padding: .55rem .75rem .55rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 thead th { border-top: 0; color: var(--soft); font-size: .8125rem; font-weight: 600; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .consequences { margin: 0 0 1rem; }
 .consequences dt { font-weight: 600; }
 .consequences dd { margin: 0 0 .6rem; }
@@ -76,10 +78,11 @@ button.reject { background: var(--paper); border-color: var(--red); color: var(-
 @media (max-width: 34rem) {
   section, .card { padding: .9rem 1rem; }
   .inbox thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .inbox, .inbox tbody, .inbox tr, .inbox td, .inbox th { display: block; }
+  .inbox, .inbox caption, .inbox tbody, .inbox tr, .inbox td, .inbox th { display: block; }
   .inbox tr { border-top: 1px solid var(--line); padding: .7rem 0; }
   .inbox tr:first-child { border-top: 0; padding-top: 0; }
   .inbox th, .inbox td { border: 0; padding: .1rem 0; }
+  .inbox td .sub { display: inline; }
   .inbox td::before { content: attr(data-label) ": "; color: var(--soft); }
 }
 @media print { button, .skip, nav { display: none; } body { background: none; } }

@@ -45,19 +45,22 @@ const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeSty
 export function instant(iso: string, nowMs: number): Markup {
   const atMs = Date.parse(iso);
   if (Number.isNaN(atMs)) return markup`${iso}`;
-  return markup`<time datetime="${iso}">${dateFormat.format(atMs)} UTC</time> (${distance(atMs - nowMs)})`;
+  return markup`<time datetime="${iso}">${dateFormat.format(atMs)} UTC</time> <span class="sub">${distance(atMs - nowMs)}</span>`;
 }
 
+const minuteMs = 60_000;
+/** Each from where its count is at least two when rounded: `1 day` may be anything from half a day on. */
 const units = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
+  { noun: "day", unitMs: 24 * 60 * minuteMs, fromMs: 36 * 60 * minuteMs },
+  { noun: "hour", unitMs: 60 * minuteMs, fromMs: 90 * minuteMs },
+  { noun: "minute", unitMs: minuteMs, fromMs: minuteMs },
 ] as const;
 
-/** `in 3 days`, `2 hours ago`, in the largest unit that fits. */
+/** `in 3 days`, `2 hours ago`, rounded to the largest unit that says enough. */
 export function distance(ms: number): string {
-  const [unit, unitMs] = units.find(([, size]) => Math.abs(ms) >= size) ?? ["minute", 60_000];
-  const count = Math.floor(Math.abs(ms) / unitMs);
-  if (count === 0) return ms >= 0 ? "in less than a minute" : "just now";
-  return ms >= 0 ? `in ${countOf(count, unit)}` : `${countOf(count, unit)} ago`;
+  const size = Math.abs(ms);
+  const unit = units.find(({ fromMs }) => size >= fromMs);
+  if (!unit) return ms >= 0 ? "in less than a minute" : "just now";
+  const count = countOf(Math.round(size / unit.unitMs), unit.noun);
+  return ms >= 0 ? `in ${count}` : `${count} ago`;
 }

@@ -22,13 +22,15 @@ describe("an instant", () => {
 
   it("is said in UTC with its distance", () => {
     expect(String(instant("2026-09-09T12:00:00.000Z", nowMs))).toBe(
-      '<time datetime="2026-09-09T12:00:00.000Z">9 September 2026 at 12:00 UTC</time> (in 7 days)',
+      '<time datetime="2026-09-09T12:00:00.000Z">9 September 2026 at 12:00 UTC</time> <span class="sub">in 7 days</span>',
     );
   });
 
   it.each([
-    [90 * 60_000, "in 1 hour"],
-    [-90 * 60_000, "1 hour ago"],
+    [89 * 60_000, "in 89 minutes"],
+    [90 * 60_000, "in 2 hours"],
+    [-35 * 3_600_000, "35 hours ago"],
+    [7 * 86_400_000 - 1, "in 7 days"],
     [-3 * 86_400_000 - 1, "3 days ago"],
     [59_999, "in less than a minute"],
     [-1, "just now"],
