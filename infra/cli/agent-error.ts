@@ -1,8 +1,9 @@
 import { CliError } from "./cli-error.ts";
 
-/** What a caller is told whose agent module does not load; undefined where the error is about something else. */
+/** What a caller is told whose agent module does not load, or whose committed files do not; undefined where the error is about something else. */
 export function agentError(error: unknown): CliError | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (["ContractFileError", "RecordedRunError"].includes(error.name)) return new CliError(2, "bad_file", error.message);
   const isAgents = ["BundleError", "AgentDefinitionError", "AgentModuleError"].includes(error.name);
   return isAgents ? new CliError(2, "bad_agent", inOurWords(error.message)) : undefined;
 }

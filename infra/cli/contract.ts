@@ -20,7 +20,22 @@ export interface CheckOptions {
 }
 
 /** Compares agents as they are now. @returns the exit code: 1 where something must not go out like this. */
-export async function checkContracts(options: CheckOptions, session: Session): Promise<0 | 1> {
+export const checkContracts = (options: CheckOptions, session: Session): Promise<0 | 1> =>
+  toldToCaller(() => check(options, session));
+
+/** Writes the contract of each agent's version. Nothing is written where one of them may not be. */
+export const releaseContracts = (modules: readonly string[] | undefined, session: Session): Promise<void> =>
+  toldToCaller(() => release(modules, session));
+
+async function toldToCaller<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw agentError(error) ?? error;
+  }
+}
+
+async function check(options: CheckOptions, session: Session): Promise<0 | 1> {
   const checks: ContractCheck[] = [];
   for (const { current, agentModule } of await loadManifests(options.agent)) {
     const live = options.against === "live" ? await askLive(session, current.workflow_name) : undefined;
@@ -31,8 +46,7 @@ export async function checkContracts(options: CheckOptions, session: Session): P
   return passed ? 0 : 1;
 }
 
-/** Writes the contract of each agent's version. Nothing is written where one of them may not be. */
-export async function releaseContracts(modules: readonly string[] | undefined, { output }: Session): Promise<void> {
+async function release(modules: readonly string[] | undefined, { output }: Session): Promise<void> {
   const agents = await loadManifests(modules);
   for (const { current, agentModule } of agents) mayRelease(current, agentModule);
   const released = agents.map(({ current, agentModule }) => {
@@ -66,8 +80,6 @@ async function loadManifests(modules: readonly string[] | undefined): Promise<re
   try {
     const agents = await loadAgents(paths, folder);
     return agents.map((agent, index) => ({ current: manifestOf(agent), agentModule: paths[index] ?? "" }));
-  } catch (error) {
-    throw agentError(error) ?? error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

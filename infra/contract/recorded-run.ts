@@ -42,7 +42,7 @@ const WaiterItem = z.object({
 const OperationItem = z.object({ operation_id: z.string(), position: z.string(), status: z.string() });
 const ContractItem = z.object({ contract: z.object({ json: z.string() }) });
 
-/** Recorded runs of an agent, `<folder>/<agent>/<version>/<case>.json`, in order of version and case. */
+/** Recorded runs of an agent, `<folder>/<agent>/<version>/<case>.json`, in order of version and case. @throws Error `RecordedRunError` that names the file. */
 export function readRecordedRuns(
   folder: string,
   agent: string,
@@ -62,11 +62,24 @@ export function readRecordedRuns(
 }
 
 function parseRecordedRun(file: string): RecordedRun {
-  const parsed = RecordedRun.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  const parsed = RecordedRun.safeParse(parseJson(file));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new Error(`${file} is no recorded run (${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""})`);
+  throw recordedRunError(`${file} is no recorded run (${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""})`);
 }
+
+function parseJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw recordedRunError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const recordedRunError = (message: string): Error =>
+  Object.assign(new Error(`${message}: restore it from version control, a record is never edited`), {
+    name: "RecordedRunError",
+  });
 
 /** Where the recorded run stands. */
 export function standingOfRecord({ run_id, runs, ledger }: RecordedRun): Standing {
