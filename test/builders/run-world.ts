@@ -4,6 +4,7 @@ import { nodeOf } from "../../shared/agent/agent.ts";
 import type { ApprovalNode } from "../../shared/agent/node.ts";
 import { type ApprovalOutcome, Binding } from "../../shared/approval/approval.ts";
 import { type Line, lineOf, linesOf, WAIT } from "../../shared/compile/lines.ts";
+import { sentBackError, sentBackTargets } from "../../shared/compile/sent-back.ts";
 import { wireError } from "../../shared/compile/wire-errors.ts";
 import { WireFault } from "../../shared/faults/wire-fault.ts";
 import { dynamoLedgerStore } from "../../shared/ledger/dynamo-ledger-store.ts";
@@ -24,7 +25,7 @@ import { END } from "../../shared/runlog/step.ts";
 import type { Waiter } from "../../shared/waiter/waiter.ts";
 import { countingIds } from "./counting-ids.ts";
 import { Downstream } from "./downstream.ts";
-import { type CrashPoint, Life, ProcessDied } from "./life.ts";
+import { type CrashPoint, diedOf, Life } from "./life.ts";
 import type { LocalTables } from "./local-tables.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { type AgentParts, orderAgent, type OrderAgentOptions, partsOf } from "./order-agent.ts";
@@ -245,22 +246,21 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
     },
     /** What the generated Retry and Catch blocks do with an error of a line. */
     async caught(line: Line, error: unknown, execution: string): Promise<string> {
-      if (error instanceof ProcessDied) {
+      if (diedOf(error)) {
         clock.advance(invocationMs + 1_000);
         return "again";
       }
       if (!(error instanceof WireFault)) throw error;
       if (error.name === wireError.stale) return "stopped";
-      if (error.name === wireError.later) {
+      if ([wireError.later, wireError.crashed, wireError.passing].includes(error.name as never)) {
         clock.advance(60_000);
         return "again";
       }
       if (error.name === wireError.handOver) return "again";
-      const sender = line.nodes.find((node) => error.name === wireError.sentBack(node));
-      if (sender) {
-        const guard = agent.nodes.find((node) => node.kind === "approval" && node.of === sender) as ApprovalNode;
-        return `to ${guard.onStale}`;
-      }
+      const sentTo = line.nodes.flatMap((node) =>
+        sentBackTargets(agent, node).filter((target) => error.name === sentBackError(agent, node, target)),
+      );
+      if (sentTo[0] !== undefined) return `to ${sentTo[0]}`;
       if (line.nodes.some((node) => error.name === wireError.retryable(node))) {
         clock.advance(30_000);
         return "again";
