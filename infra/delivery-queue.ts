@@ -50,13 +50,15 @@ export class DeliveryQueue extends Construct {
   }
 
   /**
-   * Is the worker. One message at a time: each is somebody's mail. The three actions are those of AWS's own
-   * `AWSLambdaSQSQueueExecutionRole`; CDK's event source would add two more, and the key without the queue.
+   * Is the worker. One message at a time: each is somebody's mail. Three of the actions are those of AWS's own
+   * `AWSLambdaSQSQueueExecutionRole`, with which Lambda polls; with the fourth the worker hands a message back before its time. CDK's
+   * event source would add another, and the key without the queue.
    */
   bindWorker(fn: PlatformFunction): void {
+    fn.setEnvironment(envNames.deliveryQueueUrl, this.queue.queueUrl);
     fn.setEnvironment(envNames.receivesMax, String(this.settings.receivesMax));
     fn.allow({
-      actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+      actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ChangeMessageVisibility"],
       resources: [this.queue.queueArn],
     });
     this.#allowKey(fn, ["kms:Decrypt"]);

@@ -14,6 +14,7 @@ import { dynamoNoticeLog } from "../shared/notify/dynamo-notice-log.ts";
 import type { NoticeLog } from "../shared/notify/notice-log.ts";
 import type { DeliveryQueue } from "../shared/ports/delivery-queue.ts";
 import type { Executions, Waker } from "../shared/ports/executions.ts";
+import type { MessagesInHand } from "../shared/ports/messages-in-hand.ts";
 import type { RunPorts } from "../shared/run/ports.ts";
 import { dynamoRunLog } from "../shared/runlog/dynamo-run-log.ts";
 import { sfnExecutions, sfnWaker } from "../shared/sfn/sfn-executions.ts";
@@ -22,6 +23,7 @@ import { sfnExecutionStates } from "../shared/sfn/sfn-execution-states.ts";
 import { dynamoSweepState } from "../shared/sweep/dynamo-sweep-state.ts";
 import type { ExecutionStates, PinnedFunctions, SweepStateStore } from "../shared/sweep/sweep-ports.ts";
 import { sqsDeliveryQueue } from "../shared/sqs/sqs-delivery-queue.ts";
+import { sqsMessagesInHand } from "../shared/sqs/sqs-messages-in-hand.ts";
 import { powertoolsLogger } from "./adapters/powertools-logger.ts";
 import { powertoolsMetrics } from "./adapters/powertools-metrics.ts";
 import { systemClock } from "./adapters/system-clock.ts";
@@ -95,6 +97,14 @@ function deliveryQueue(env: Environment): DeliveryQueue {
   return {
     send: () => Promise.reject(new SettingsError(`an agent queues, but ${envNames.deliveryQueueUrl} is not set`)),
   };
+}
+
+/** Of the worker behind the delivery queue. */
+export function wireMessagesInHand(env: Environment): MessagesInHand {
+  const url = env[envNames.deliveryQueueUrl];
+  if (url === undefined)
+    throw new SettingsError(`set ${envNames.deliveryQueueUrl}: the queue that this worker works for`);
+  return sqsMessagesInHand(new SQSClient({}), url);
 }
 
 function payloadStore(env: Environment): PayloadStore {

@@ -116,7 +116,7 @@ export class FifoQueue {
 }
 
 const eventOf = ({ messageId, body, receives }: QueuedMessage) => ({
-  Records: [{ messageId, body, attributes: { ApproximateReceiveCount: String(receives) } }],
+  Records: [{ messageId, receiptHandle: messageId, body, attributes: { ApproximateReceiveCount: String(receives) } }],
 });
 
 function isDone(result: InvokeResult, { messageId }: QueuedMessage): boolean {

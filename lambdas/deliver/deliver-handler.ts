@@ -3,16 +3,19 @@ import { wireError } from "../../shared/compile/wire-errors.ts";
 import { Fault, isFault } from "../../shared/faults/fault.ts";
 import type { LedgerEntry } from "../../shared/ledger/ledger-entry.ts";
 import { isoTime } from "../../shared/ports/clock.ts";
+import type { MessagesInHand } from "../../shared/ports/messages-in-hand.ts";
 import { wakeRunOf } from "../../shared/run/resolve-operation.ts";
 import { nodeAt, Position } from "../../shared/runlog/position.ts";
 import { mayStart } from "../../shared/runlog/run-record.ts";
 import type { SweepPorts } from "../../shared/sweep/sweep-ports.ts";
 import { isAwaited } from "../../shared/waiter/waiter.ts";
+import { handBackSeconds } from "./hand-back-seconds.ts";
 
 const SqsEvent = z.object({
   Records: z.array(
     z.object({
       messageId: z.string(),
+      receiptHandle: z.string(),
       body: z.string(),
       attributes: z.object({ ApproximateReceiveCount: z.coerce.number() }),
     }),
@@ -33,27 +36,37 @@ export type DeliverPorts = Pick<
 /**
  * The one reliable worker behind `delivery: "queue"`: has the operation's own function version deliver it, then wakes the run. A message
  * whose operation is settled, or in doubt, is done with: the ledger says so and the run goes on from it. One that cannot be delivered at all
- * goes back to the queue, and to the dead letter queue in the end, with its run parked.
+ * is handed back, and comes to the dead letter queue in the end, with its run parked.
  */
 export const createDeliverHandler =
-  (receivesMax: number, ports: DeliverPorts) =>
+  (receivesMax: number, ports: DeliverPorts, inHand: MessagesInHand = leftToTheQueue) =>
   async (event: unknown): Promise<BatchResponse> => {
     const failed: string[] = [];
-    for (const record of SqsEvent.parse(event).Records) {
-      const done = await deliver(record.body, record.attributes.ApproximateReceiveCount >= receivesMax, ports);
-      if (done) continue;
+    for (const { messageId, receiptHandle, body, attributes } of SqsEvent.parse(event).Records) {
+      const receives = attributes.ApproximateReceiveCount;
+      const delivered = await deliver(body, receives >= receivesMax, ports);
+      if (delivered.done) continue;
       // FIFO: what comes after it in its group must not overtake it. The mapping hands out one message of a group at a time.
-      failed.push(record.messageId);
+      failed.push(messageId);
+      const seconds = handBackSeconds({ entry: delivered.entry, receives, receivesMax }, ports.clock.nowMs());
+      await inHand.handBack(receiptHandle, seconds).catch((error: unknown) => {
+        ports.logger.warn("left to the queue's own time", { code: error instanceof Error ? error.name : typeof error });
+      });
     }
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 
-async function deliver(body: string, last: boolean, ports: DeliverPorts): Promise<boolean> {
+const leftToTheQueue: MessagesInHand = { handBack: () => Promise.resolve() };
+
+type Delivered = { readonly done: true } | { readonly done: false; readonly entry: LedgerEntry | undefined };
+const done: Delivered = { done: true };
+
+async function deliver(body: string, last: boolean, ports: DeliverPorts): Promise<Delivered> {
   const message = Message.safeParse(jsonOf(body));
   const entry = message.success ? await ports.ledger.read(message.data.operation_id) : undefined;
   if (!entry) {
-    ports.logger.error("a message names no operation that can be delivered", { receives_left: last ? 0 : 1 });
-    return false;
+    ports.logger.error("a message names no operation that can be delivered", { last });
+    return { done: false, entry };
   }
   const failure = await deliverBy(entry, ports).then(
     () => undefined,
@@ -62,7 +75,7 @@ async function deliver(body: string, last: boolean, ports: DeliverPorts): Promis
   const after = (await ports.ledger.read(entry.operation_id)) ?? entry;
   if (!isAwaited({ kind: "delivery" }, after.status) || isForTheRun(failure)) {
     await wakeRunOf(after, ports);
-    return true;
+    return done;
   }
   const run = await ports.log.readRun(entry.run_id);
   if (after.status === "PENDING" && (!run || !mayStart(run, nodeAt(Position.parse(entry.position))))) {
@@ -71,7 +84,7 @@ async function deliver(body: string, last: boolean, ports: DeliverPorts): Promis
       run_id: entry.run_id,
       operation_id: entry.operation_id,
     });
-    return true;
+    return done;
   }
   ports.logger.warn("not delivered", {
     run_id: entry.run_id,
@@ -80,7 +93,7 @@ async function deliver(body: string, last: boolean, ports: DeliverPorts): Promis
     last,
   });
   if (last) await park(after, failure, ports);
-  return false;
+  return { done: false, entry: after };
 }
 
 /** A check failed before anything was sent: the run meets the same one when it is back, and knows the way from there. */

@@ -8,7 +8,7 @@ import type { Executions, Waker, WakeResult } from "../ports/executions.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import { isOpen } from "../runlog/run-record.ts";
 import { ResolutionSubject } from "../waiter/resolution-subject.ts";
-import type { Waiter } from "../waiter/waiter.ts";
+import { isAwaited, type Waiter } from "../waiter/waiter.ts";
 import type { RunPorts } from "./ports.ts";
 import { resumeRun } from "./resume-run.ts";
 
@@ -82,6 +82,8 @@ export async function wakeRunOf(entry: LedgerEntry, ports: ResolvePorts): Promis
   const waiter = waiterOf(history, entry);
   if (!history || !waiter) return "not_waiting";
   const { run } = history;
+  // Still in doubt: a person was asked, and waking the run would only ask again.
+  if (waiter.kind === "resolution" && isAwaited(waiter, entry.status)) return "not_waiting";
   if (waiter.status === "ANSWERED") {
     // It gave up waiting for this operation, and a person was to look at it: now there is an answer.
     const gaveUp = run.status === "PARKED" && run.waiting_for === undefined;

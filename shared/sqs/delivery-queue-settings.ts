@@ -2,7 +2,10 @@
 export interface DeliveryQueueSettings {
   /** The worker waits for the step function, which delivers. */
   readonly workerTimeoutSeconds: number;
-  /** How long a message in hand stays unseen. AWS asks for six times the worker's time, so that a throttled one is not doubled. */
+  /**
+   * How long a message in hand stays unseen, where the worker is throttled or dies. AWS asks for six times the worker's time, since Lambda
+   * tries a throttled invocation again within it, and each time that runs out is a receive. What the worker reports as failed is handed back sooner.
+   */
   readonly visibilityTimeoutSeconds: number;
   /** Receives before a message goes to the dead letter queue. Each is an attempt of the worker, not of the operation. */
   readonly receivesMax: number;

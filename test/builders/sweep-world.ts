@@ -226,6 +226,7 @@ export async function sweepWorld(tables: LocalTables, options: SweepWorldOptions
       )({
         Records: records.map(({ body, receives = 1 }, n) => ({
           messageId: `message-${n}`,
+          receiptHandle: `receipt-${n}-${receives}`,
           body,
           attributes: { ApproximateReceiveCount: String(receives) },
         })),

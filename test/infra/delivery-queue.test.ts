@@ -60,8 +60,11 @@ describe("the delivery queue", () => {
     ]);
   });
 
-  it("tells its worker which receive is the last", () => {
-    expect(at("Deliver/Function").Properties.Environment.Variables.SUREFOOT_RECEIVES_MAX).toBe("5");
+  it("tells its worker which receive is the last, and where a message is handed back", () => {
+    expect(at("Deliver/Function").Properties.Environment.Variables).toMatchObject({
+      SUREFOOT_RECEIVES_MAX: "5",
+      SUREFOOT_DELIVERY_QUEUE_URL: { Ref: at("Deliveries/Queue").id },
+    });
   });
 
   it("hands its worker one message at a time, and takes back the one that failed", () => {

@@ -125,7 +125,12 @@ const expected: GrantedAccess = {
     "Store/Runs/Table": ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"],
     "Store/Ledger/Table": ["dynamodb:GetItem"],
     "Store/Key through dynamodb": keyToWrite,
-    "Deliveries/Queue": ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"],
+    "Deliveries/Queue": [
+      "sqs:ChangeMessageVisibility",
+      "sqs:DeleteMessage",
+      "sqs:GetQueueAttributes",
+      "sqs:ReceiveMessage",
+    ],
     "Store/Key through sqs": ["kms:Decrypt"],
     "refund-agent/Step/Function:*": ["lambda:InvokeFunction"],
     "refund-agent/StateMachine": toAnswerAndStart,

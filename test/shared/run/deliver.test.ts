@@ -83,6 +83,13 @@ describe("a queued write", () => {
     expect(world.downstream.requests).toHaveLength(1);
     expect((await world.history()).waiters).toMatchObject([{ kind: "resolution", status: "OPEN" }]);
 
+    // Whoever brings the message once more asks nobody a second time.
+    const { moves } = world.engine;
+    expect(await world.deliver([world.message(3)])).toEqual(done);
+    await world.go();
+    expect(world.engine.moves).toBe(moves + 1);
+    expect((await world.history()).failures).toMatchObject([{ attempts: 1 }]);
+
     const said = { outcome: "succeeded", by: "kim", evidence: "the shop has it", externalRef: "ref_1" } as const;
     await resolveOperation(
       { ...said, operationId: world.operationId, expectedVersion: undefined, result: undefined },
