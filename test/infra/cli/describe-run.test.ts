@@ -76,6 +76,32 @@ describe("a run in the words for the person at 3 a.m.", () => {
     );
   });
 
+  test("says what is being undone, why, by what, and how the run ends then", () => {
+    const refund = operation({ operation_id: "a".repeat(32), action_name: "create_refund", business_key: "ORD-1" });
+    const undoing = operation({
+      ...{ operation_id: "b".repeat(32), action_name: "charge_back", business_key: "ORD-1", status: "STARTED" },
+      ...{ position: "0003.refund.compensate", compensates: refund.operation_id },
+    });
+    const failure = {
+      node: "notify",
+      error: { code: "http_400", failure_class: "final", message: "send_mail failed: the other side answered 400" },
+    };
+    const compensation = {
+      because: "failed",
+      compensating: true,
+      ends: { status: "FAILED", outcome: "failed", failure },
+    };
+    const text = describeRun(run({ operations: [refund, undoing], compensation }));
+    expect(text.split("\n")[0]).toBe("run-1  RUNNING, being compensated (failed), then FAILED");
+    expect(text).toContain("Because: notify: send_mail failed: the other side answered 400\n");
+    expect(text).toMatch(/^create_refund for ORD-1 +charge_back +STARTED$/mu);
+
+    const ended = { ...compensation, compensating: false };
+    expect(describeRun(run({ status: "FAILED", outcome: "failed", compensation: ended })).split("\n")[0]).toBe(
+      "run-1  FAILED (failed), compensated",
+    );
+  });
+
   test("shows a success that contradicts what was decided, and says that it may be there twice", () => {
     const contradictions = [{ kind: "late_success", status_then: "FAILED_FINAL", at }];
     const text = describeRun(run({ status: "SUCCEEDED", operations: [operation({ contradictions })] }));

@@ -23,6 +23,15 @@ const planned = () =>
     .model("plan", { prompt: prompt("plan"), output: Plan })
     .read("order", { tool: lookupOrderTool(world), with: ({ input }) => ({ orderId: input.orderId }) });
 const refund = { tool: createRefundTool(world), with: () => ({ paymentId: "pay_1", amountCents: 1 }) };
+const chargeBack = writeTool("charge_back", {
+  version: 1,
+  risk: "high",
+  input: z.object({ refundId: z.string() }),
+  output: z.object({ id: z.string() }),
+  downstream: none(),
+  semanticFields: ["refundId"],
+  execute: async () => ({ id: "cb_1" }),
+});
 const shown = () => ({
   title: "t",
   fields: [{ type: "text" as const, label: "l", text: "t" }],
@@ -114,6 +123,48 @@ describe("an agent's types", () => {
         output: z.object({ cents: z.number() }),
         // @ts-expect-error -- the output says number
         run: () => ({ cents: "7" }),
+      }));
+  });
+
+  it("let a compensation see what its write saw and what that came to, and ask only what its tool takes", () => {
+    void (() =>
+      planned().write("refund", {
+        ...refund,
+        compensate: {
+          tool: chargeBack,
+          with: (state, result) => {
+            expectTypeOf(state.order).toEqualTypeOf<z.infer<typeof Order>>();
+            expectTypeOf(result).toEqualTypeOf<z.infer<typeof Refund>>();
+            // @ts-expect-error -- its own result is not part of what it saw
+            void state.refund;
+            return { refundId: result.id };
+          },
+        },
+      }));
+    void (() =>
+      planned().write("refund", {
+        ...refund,
+        // @ts-expect-error -- the tool wants refundId
+        compensate: { tool: chargeBack, with: (_state, { id }) => ({ id }) },
+      }));
+    void (() =>
+      planned().write("refund", {
+        ...refund,
+        // @ts-expect-error -- a typo
+        compensate: { tool: chargeBack, with: (_state, { idd }) => ({ refundId: String(idd) }) },
+      }));
+    void (() =>
+      planned().write("refund", {
+        ...refund,
+        // @ts-expect-error -- a read tool undoes nothing
+        compensate: { tool: lookupOrderTool(world), with: () => ({ orderId: "ORD-1" }) },
+      }));
+    void (() =>
+      planned().read("again", {
+        tool: lookupOrderTool(world),
+        with: ({ input }) => ({ orderId: input.orderId }),
+        // @ts-expect-error -- there is nothing to undo about a read
+        compensate: { tool: chargeBack, with: () => ({ refundId: "re_1" }) },
       }));
   });
 

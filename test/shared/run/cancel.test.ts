@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { minutes } from "../../../shared/index.ts";
 import { cancelRun } from "../../../shared/run/cancel-run.ts";
 import { localTables } from "../../builders/local-tables.ts";
-import { sweepWorld } from "../../builders/sweep-world.ts";
+import { lapsedMs, sweepWorld } from "../../builders/sweep-world.ts";
 
 describe("a cancelled run", () => {
   const tables = localTables();
@@ -41,6 +42,21 @@ describe("a cancelled run", () => {
     expect(await world.sweep()).toMatchObject({ deeds: { reconciled: 1 }, errors: 0 });
     expect(await world.verdict()).toBe("run CANCELLED, 1 effects, operation SUCCEEDED");
     expect(world.engine.names()).toHaveLength(1);
+  });
+
+  it.each([
+    ["a key alone has a person look: the key is not sent again, since it may be the first to arrive", "key", "UNKNOWN"],
+    ["a lookup beside its key is looked up, and was never sent", "key_and_query", "FAILED_RETRYABLE"],
+    ["a query is looked up, and was never sent", "query", "FAILED_RETRYABLE"],
+  ] as const)("whose write may have been sent, with %s", async (_title, side, status) => {
+    const world = await sweepWorld(tables, { side });
+    world.dieAt({ when: "before", call: "tool.execute" });
+    await world.go();
+    await cancelRun(world.runId, "kim", world.ports);
+    world.clock.advance(lapsedMs + minutes(3));
+    expect(await world.sweep()).toMatchObject({ deeds: { reconciled: 1 }, errors: 0 });
+    expect(await world.verdict()).toBe(`run CANCELLED, 0 effects, operation ${status}`);
+    expect(world.downstream.requests).toEqual([]);
   });
 
   it("was cancelled once, however many do it at once", async () => {

@@ -22,6 +22,12 @@ describe("a position", () => {
     );
   });
 
+  it("of what undoes an operation stands right after that operation's", () => {
+    expect(nodeAt(positionAt(3, "order.compensate"))).toBe("order.compensate");
+    expect(positionAt(3, "order.compensate") > positionAt(3, "order")).toBe(true);
+    expect(positionAt(3, "order.compensate") < positionAt(4, "draft")).toBe(true);
+  });
+
   it("sorts as text the way the run went, whatever the nodes are called", () => {
     fc.assert(
       fc.property(ordinals, ordinals, nodes, nodes, (one, other, oneNode, otherNode) => {
@@ -40,6 +46,9 @@ describe("a position", () => {
     [1, "a/b"],
     [1, "a:b"],
     [1, "ö"],
+    [1, "a.b"],
+    [1, "a.compensate.compensate"],
+    [1, ".compensate"],
   ])("cannot be made of %s and %j", (ordinal, node) => {
     expect(() => positionAt(ordinal, node)).toThrow();
   });
