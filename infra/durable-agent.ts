@@ -1,4 +1,4 @@
-import { ArnFormat, Aws, Duration, RemovalPolicy, SecretValue, Stack } from "aws-cdk-lib";
+import { Annotations, ArnFormat, Aws, Duration, RemovalPolicy, SecretValue, Stack } from "aws-cdk-lib";
 import { Policy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
@@ -9,6 +9,7 @@ import { compileAgent, type CompiledAgent } from "../shared/compile/compile-agen
 import { type CompileSettings, compileSettingsDefault } from "../shared/compile/compile-settings.ts";
 import type { AgentStore } from "./agent-store.ts";
 import { contextFlag, contextKeys } from "./context.ts";
+import { contractWarning } from "./contract/contract-warning.ts";
 import { liveAlias } from "./live-alias.ts";
 import { PlatformFunction } from "./platform-function.ts";
 import { storeAccess } from "./store-access.ts";
@@ -55,6 +56,8 @@ export class DurableAgent extends Construct {
     super(scope, id);
     const settings = props.settings ?? compileSettingsDefault;
     this.compiled = compileAgent(props.agent, settings);
+    const warning = contractWarning(props.agentModule, this.compiled.manifest);
+    if (warning !== undefined) Annotations.of(this).addWarningV2("surefoot:contract", warning);
     this.step = this.#stepFunction(props, settings);
     this.stateMachine = this.#machine(props);
     this.#mayBeAnsweredBy(props.wait);
