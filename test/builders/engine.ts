@@ -6,7 +6,7 @@ import { WireFault } from "../../shared/faults/wire-fault.ts";
 import type { WakeResult } from "../../shared/ports/executions.ts";
 import type { LineExit } from "../../shared/run/run-line.ts";
 import { END } from "../../shared/runlog/step.ts";
-import { ProcessDied } from "./life.ts";
+import { diedOf } from "./life.ts";
 
 /** Moves of one execution before it is taken to go round in circles. */
 const movesMax = 12;
@@ -125,10 +125,10 @@ export class Engine {
       execution.at = exit.next;
       return undefined;
     } catch (error) {
-      if (error instanceof ProcessDied) return "died";
+      if (diedOf(error)) return "died";
       if (!(error instanceof WireFault)) throw error;
       if (error.name === wireError.stale) return this.#end(execution);
-      if (error.name === wireError.later) return "later";
+      if ([wireError.later, wireError.crashed, wireError.passing].includes(error.name as never)) return "later";
       const parks = line.nodes.some((node) =>
         [wireError.unknown(node), wireError.handedOut(node)].includes(error.name),
       );

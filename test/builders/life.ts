@@ -3,6 +3,10 @@ export class ProcessDied extends Error {
   override readonly name = "ProcessDied";
 }
 
+/** Whether the process died of it, however the code around it tells that. Nobody hears a dead process. */
+export const diedOf = (error: unknown): boolean =>
+  error instanceof ProcessDied || (error instanceof Error && error.cause !== undefined && diedOf(error.cause));
+
 /** Where a process dies: around the `nth` (default first) call of a port's method, e.g. `ledger.claim`. */
 export interface CrashPoint {
   readonly when: "before" | "after";

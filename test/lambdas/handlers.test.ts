@@ -124,7 +124,7 @@ describe("the settle function", () => {
     createSettleHandler(api)({ run_id: parked.runId, execution: parked.execution, error: "Lambda.Unknown", ...over });
 
   test("parks a run whose platform failed, with the reason and the next move", async () => {
-    expect(await settle()).toEqual({ run_id: parked.runId, status: "PARKED" });
+    expect(await settle()).toEqual({ run_id: parked.runId, status: "PARKED", next: "end" });
     const { failure } = (await api.get(`/runs/${parked.runId}`)).body;
     expect(failure.error).toMatchObject({
       code: "platform",

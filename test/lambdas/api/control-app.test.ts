@@ -121,7 +121,7 @@ describe("what an operator does over HTTP", () => {
     const path = `/runs/${world.runId}/cancel`;
     expect(await post(world, path, { by: "kim" })).toEqual({
       status: 200,
-      body: { run_id: world.runId, status: "CANCELLED", changed: true },
+      body: { run_id: world.runId, status: "CANCELLED", changed: true, compensating: false },
     });
     expect(await post(world, path, { by: "kim" })).toMatchObject({ status: 200, body: { changed: false } });
     expect(await world.go()).toEqual({ [`${world.runId}-1`]: "ended" });

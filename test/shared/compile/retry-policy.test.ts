@@ -15,7 +15,7 @@ const retriesOf = (agent: Parameters<typeof compileAgent>[0]) =>
   );
 
 const passing =
-  "Lambda.ServiceException Lambda.AWSLambdaException Lambda.SdkClientException Lambda.ClientExecutionTimeoutException Lambda.Unknown Runtime.ExitError";
+  "Lambda.ServiceException Lambda.AWSLambdaException Lambda.SdkClientException Lambda.ClientExecutionTimeoutException Lambda.Unknown Runtime.ExitError surefoot.crashed surefoot.passing";
 const throttled = "Lambda.TooManyRequestsException";
 /** Of functions that may be repeated whatever they were at. For a state that waits, `States.Timeout` is the end of its time. */
 const ofEveryOther = [
