@@ -5,7 +5,7 @@ import { isOpen } from "../../shared/runlog/run-record.ts";
 import type { Waiter } from "../../shared/waiter/waiter.ts";
 import { toolsOf } from "../in-process/gated-agent.ts";
 import type { Effect } from "../in-process/journal.ts";
-import type { FaultRule } from "../in-process/injected-fault.ts";
+import { type FaultRule, faultsThatFit } from "../in-process/injected-fault.ts";
 import type { TraceEntry } from "../in-process/trace.ts";
 import { testAgent } from "../testing/test-agent.ts";
 import type { TestRun } from "../testing/test-run.ts";
@@ -34,8 +34,6 @@ export interface Played {
   readonly requests: TestWorld["requests"] extends (tool?: string) => infer R ? R : never;
   /** An operator did something: resolved, delivered by hand, resumed. */
   readonly helped: number;
-  /** Strikes whose call was never made: an earlier one led elsewhere. */
-  readonly missed: number;
 }
 
 /** Times a client repeats a start that came to nothing. */
@@ -77,7 +75,6 @@ export async function playCase(script: CompleteScript, seed: number, strikes: re
     traceText: world.trace(),
     requests: world.requests(),
     helped,
-    missed: world.engine.unspentFaults.filter(({ at }) => typeof at === "number").length,
   };
 }
 
@@ -90,7 +87,10 @@ async function isDecidable(world: TestWorld, { id }: TestRun): Promise<boolean> 
 }
 
 function ruleOf({ call: number, kind }: Strike, world: TestWorld, started: { readonly run?: TestRun }): FaultRule {
-  if (kind !== "rival" && kind !== "sweep") return { at: number, fault: faultOf(kind) };
+  if (kind !== "rival" && kind !== "sweep") {
+    // After another strike the call of that number may be one that this cannot happen to.
+    return { at: (call) => call.n === number && faultsThatFit(call).includes(kind), fault: faultOf(kind) };
+  }
   // No fault of a call: when its turn comes somebody else sets to work, and the execution that is there does not know.
   let begun = false;
   const at: FaultRule["at"] = ({ n }) => {
