@@ -80,7 +80,7 @@ function agentOf(names: readonly string[], shapes: readonly Shape[]): Agent {
           request: () => ({ n: 1 }),
           businessKey: undefined,
           precondition: undefined,
-          compensate: undefined,
+          compensate: attempts === 2 ? { tool: store(1) as never, request: () => ({ n: 1 }) } : undefined,
         };
       case "approval":
         if (writes.length === 0) return { ...base, kind: "compute", output, run: () => ({ n: 1 }) };

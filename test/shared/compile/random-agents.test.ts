@@ -43,7 +43,11 @@ describe("any agent that can be defined", () => {
         const start = definition.States["Start"];
         const entries =
           start?.Type === "Choice" ? start.Choices.map((choice) => [choice.StringEquals, choice.Next]) : [];
-        expect(entries).toEqual(names.map((name) => [name, lines.find((line) => line.nodes.includes(name))?.name]));
+        const undone = agent.nodes.some((node) => node.kind === "write" && node.compensate);
+        expect(entries).toEqual([
+          ...names.map((name) => [name, lines.find((line) => line.nodes.includes(name))?.name]),
+          ...(undone ? [["compensate!", "Compensate operations"]] : []),
+        ]);
       }),
       { numRuns: 300 },
     );

@@ -28,6 +28,12 @@ export function wrongTurns(agent: Agent, compiled: CompiledAgent): readonly stri
       open.push({ state, node });
     }
   };
+  const undone = agent.nodes.some((node) => node.kind === "write" && node.compensate);
+  /** Turned down there, a run that can be compensated is. */
+  const turnDown = (from: string) => {
+    const state = undone ? afterChoice(states, from, "compensate!") : "Compensate operations";
+    if (state !== "Compensate operations") problems.push(`${from} compensates in ${state}`);
+  };
   /** The run leaves a state for `next`: a node, or `end`. */
   const leave = (from: string, next: string) => {
     const state = afterChoice(states, from, next);
@@ -54,12 +60,14 @@ export function wrongTurns(agent: Agent, compiled: CompiledAgent): readonly stri
       const guard = agent.nodes.find((candidate) => candidate.kind === "approval" && candidate.of === node.name);
       if (guard?.kind !== "approval") continue;
       const sentBack = guard.onStale;
+      if (sentBack === "end") turnDown(state);
       if (sentBack === "end" || nodesOf(state).includes(sentBack)) follow(sentBack);
       else enter(state, caught(states[state], `surefoot.sent_back.${node.name}`), sentBack);
     }
     if (node.kind === "approval") {
       const wait = afterChoice(states, state, "wait!");
       if (wait !== `Wait for ${node.name}`) problems.push(`${state} waits in ${wait}, not for ${node.name}`);
+      if ([node.onReject, node.onExpire].includes("end")) turnDown(state);
       const answered = (from: string, target: string | undefined, next: string) =>
         enter(from, target, next === "end" ? undefined : next);
       answered("approved", afterChoice(states, wait ?? "", ""), node.next);
