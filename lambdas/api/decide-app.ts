@@ -6,7 +6,7 @@ import { type DecidedApproval, decideApproval, type DecidePorts } from "../../sh
 import { type Waiter, waiterId } from "../../shared/waiter/waiter.ts";
 import { callerOf } from "./caller.ts";
 import { checkRequest, oneOf } from "./check-request.ts";
-import { findApproval } from "./find-approval.ts";
+import { approvalPath, findApproval } from "./find-approval.ts";
 import { jsonBody, refuseInOneShape } from "./problem.ts";
 
 /** Characters of a comment: a reviewer's paragraph, not a document. */
@@ -38,7 +38,7 @@ export function createDecideApp(ports: DecidePorts): Hono {
     return c.json({ ...namesOf(waiter), status: outcome.outcome, decision: outcome, changed, ...woken(wake) });
   });
 
-  app.post("/approvals/:waiter_id{.+}", async (c) => {
+  app.post(approvalPath, async (c) => {
     const body = checkRequest(DecisionBody, await jsonBody(c), "Nothing was decided");
     const waiter = await findApproval(c.req.param("waiter_id"), ports.log);
     const answer = await decideApproval(

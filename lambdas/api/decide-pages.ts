@@ -7,7 +7,7 @@ import { sendAnswer } from "./answer-page.ts";
 import { inboxPath } from "./approval-pages.ts";
 import { callerOf, knowApprovers } from "./caller.ts";
 import { isForm, readDecisionForm } from "./decision-form.ts";
-import { findApproval } from "./find-approval.ts";
+import { approvalPath, findApproval } from "./find-approval.ts";
 import { refuseAsPages } from "./page-problem.ts";
 import { showApproval } from "./show-approval.ts";
 
@@ -15,7 +15,7 @@ import { showApproval } from "./show-approval.ts";
 export function withDecisionForms(api: Hono, ports: DecidePorts & { readonly approvers: Approvers }): Hono {
   const pages = new Hono();
   refuseAsPages(pages, { logger: ports.logger, clock: ports.clock, inbox: inboxPath });
-  pages.post("/approvals/:waiter_id{.+}", async (c) => {
+  pages.post(approvalPath, async (c) => {
     knowApprovers(c, ports.approvers);
     const id = c.req.param("waiter_id");
     const sent = await readDecisionForm(c);
@@ -38,9 +38,7 @@ export function withDecisionForms(api: Hono, ports: DecidePorts & { readonly app
     knowApprovers(c, ports.approvers);
     await next();
   });
-  app.post("/approvals/:waiter_id{.+}", (c, next) =>
-    isForm(c) ? Promise.resolve(pages.fetch(c.req.raw, c.env as object)) : next(),
-  );
+  app.post(approvalPath, (c, next) => (isForm(c) ? Promise.resolve(pages.fetch(c.req.raw, c.env as object)) : next()));
   app.route("/", api);
   return app;
 }

@@ -61,6 +61,7 @@ summary { cursor: pointer; color: var(--blue); padding: .2rem 0; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }
 th, td { text-align: left; vertical-align: top; padding: .55rem .75rem .55rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+.inbox thead th:first-child { width: 46%; }
 thead th { border-top: 0; color: var(--soft); font-size: .8125rem; font-weight: 600; }
 th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .consequences { margin: 0 0 1rem; }

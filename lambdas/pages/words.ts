@@ -39,13 +39,17 @@ const beginning = (lines: readonly string[]): string => {
 export const countOf = (count: number, noun: string): string =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
-const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
-
 /** An instant as people read it, in UTC and said so, and how far away it is. */
 export function instant(iso: string, nowMs: number): Markup {
   const atMs = Date.parse(iso);
   if (Number.isNaN(atMs)) return markup`${iso}`;
-  return markup`<time datetime="${iso}">${dateFormat.format(atMs)} UTC</time> <span class="sub">${distance(atMs - nowMs)}</span>`;
+  return markup`<time datetime="${iso}">${dateText(atMs)}</time> <span class="sub">${distance(atMs - nowMs)}</span>`;
+}
+
+/** `9 Sep 2026, 12:00 UTC`: the same on every machine. */
+function dateText(atMs: number): string {
+  const [, day, month, year, time] = /^\w+, 0?(\d+) (\w+) (\d+) (\d+:\d+)/u.exec(new Date(atMs).toUTCString()) ?? [];
+  return `${day} ${month} ${year}, ${time} UTC`;
 }
 
 const minuteMs = 60_000;

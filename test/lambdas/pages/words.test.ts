@@ -22,7 +22,7 @@ describe("an instant", () => {
 
   it("is said in UTC with its distance", () => {
     expect(String(instant("2026-09-09T12:00:00.000Z", nowMs))).toBe(
-      '<time datetime="2026-09-09T12:00:00.000Z">9 September 2026 at 12:00 UTC</time> <span class="sub">in 7 days</span>',
+      '<time datetime="2026-09-09T12:00:00.000Z">9 Sep 2026, 12:00 UTC</time> <span class="sub">in 7 days</span>',
     );
   });
 
