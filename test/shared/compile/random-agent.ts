@@ -57,7 +57,7 @@ function agentOf(names: readonly string[], shapes: readonly Shape[]): Agent {
   const nodes = names.map((name, index): AgentNode => {
     const { kind, then, targets, conditional, attempts } = shapes[index]!;
     const base = { name, next: then === undefined ? (names[index + 1] ?? "end") : nameAt(then) };
-    const [first = 0, second = 0, third = 0] = targets;
+    const [first = 0, second = 0, third = 0, fourth = 0] = targets;
     switch (kind) {
       case "model":
         return {
@@ -96,13 +96,13 @@ function agentOf(names: readonly string[], shapes: readonly Shape[]): Agent {
             on_reject: "r",
           }),
           validForMs: days(1),
-          snapshot: undefined,
+          snapshot: attempts === 3 ? () => 1 : undefined,
           approvers: anyone,
-          autoApprove: undefined,
+          autoApprove: attempts === 1 ? { when: () => true, policy: "small" } : undefined,
           onReject: nameAt(first),
           onExpire: nameAt(second),
           onStale: nameAt(third),
-          onStaleFor: {},
+          onStaleFor: attempts === 2 ? { expired: nameAt(fourth), snapshot_changed: nameAt(first) } : {},
         };
       case "compute":
         return { ...base, kind, output, run: () => ({ n: 1 }) };

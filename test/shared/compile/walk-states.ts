@@ -1,5 +1,5 @@
 import type { Agent, CompiledAgent } from "../../../shared/index.ts";
-import type { AgentNode } from "../../../shared/agent/node.ts";
+import type { AgentNode, ApprovalNode } from "../../../shared/agent/node.ts";
 import type { AslState } from "../../../shared/compile/asl.ts";
 
 /** A state, and the node that its Lambda is about to take; `undefined` where the run's last step is recorded. */
@@ -57,12 +57,16 @@ export function wrongTurns(agent: Agent, compiled: CompiledAgent): readonly stri
       const resolve = caught(states[state], `surefoot.unknown.${node.name}`);
       if (states[resolve ?? ""]?.Type !== "Task") problems.push(`${state} does not catch a doubt about ${node.name}`);
       else enter(resolve!, afterChoice(states, resolve!, ""), node.name);
-      const guard = agent.nodes.find((candidate) => candidate.kind === "approval" && candidate.of === node.name);
-      if (guard?.kind !== "approval") continue;
-      const sentBack = guard.onStale;
-      if (sentBack === "end") turnDown(state);
-      if (sentBack === "end" || nodesOf(state).includes(sentBack)) follow(sentBack);
-      else enter(state, caught(states[state], `surefoot.sent_back.${node.name}`), sentBack);
+      const guards = agent.nodes.filter((candidate) => candidate.kind === "approval" && candidate.of === node.name);
+      for (const guard of guards as readonly ApprovalNode[]) {
+        for (const sentBack of [guard.onStale, ...Object.values(guard.onStaleFor)]) {
+          const plain = sentBack === (guards[0] as ApprovalNode).onStale;
+          const error = `surefoot.sent_back.${node.name}${plain ? "" : `.${sentBack}`}`;
+          if (sentBack === "end") turnDown(state);
+          if (sentBack === "end" || nodesOf(state).includes(sentBack)) follow(sentBack);
+          else enter(state, caught(states[state], error), sentBack);
+        }
+      }
     }
     if (node.kind === "approval") {
       const wait = afterChoice(states, state, "wait!");
@@ -84,7 +88,7 @@ export function wrongTurns(agent: Agent, compiled: CompiledAgent): readonly stri
 /** Where a node leads without waiting. */
 function nextOf(node: AgentNode): readonly string[] {
   if (node.kind === "route") return node.to;
-  if (node.kind === "approval") return node.when ? [node.next] : [];
+  if (node.kind === "approval") return node.when || node.autoApprove ? [node.next] : [];
   return [node.next];
 }
 
