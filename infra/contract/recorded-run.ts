@@ -19,6 +19,8 @@ export const RecordedRun = z.object({
   runs: z.array(Item),
   ledger: z.array(Item),
   payloads: z.record(z.string(), z.string()),
+  /** What the other side had of it by then, for whoever plays it on. */
+  outside: z.record(z.string(), z.string()).default({}),
 });
 export type RecordedRun = z.infer<typeof RecordedRun>;
 
