@@ -19,7 +19,7 @@ import { stateMachineArn } from "../local/step-functions/arn.ts";
 import type { FunctionDefinition, Handler } from "./functions.ts";
 import { type AgentGate, gatedAgent } from "./gated-agent.ts";
 import type { Invocation } from "./invocation.ts";
-import { type Platform, processPorts } from "./process-ports.ts";
+import { type Platform, processPorts, type ProcessPorts as Ports } from "./process-ports.ts";
 
 const region = "us-east-1";
 /** As on AWS. */
@@ -33,8 +33,6 @@ export interface DeploymentOptions {
   readonly delivery: DeliveryQueueSettings;
   readonly gate: AgentGate;
 }
-
-type Ports = ReturnType<typeof processPorts>;
 
 /** The functions and state machines of one world: what the stack deploys, without the cloud. */
 export class Deployment {
@@ -52,7 +50,7 @@ export class Deployment {
     this.#register("settle", platformTimeoutMs, (ports) => createSettleHandler(ports));
     this.#register("sweep", sweepTimeoutMs, (ports) => createSweepHandler(ports));
     this.#register("deliver", delivery.workerTimeoutSeconds * 1_000, (ports) =>
-      createDeliverHandler(delivery.receivesMax, ports),
+      createDeliverHandler(delivery.receivesMax, ports, ports.messagesInHand),
     );
     // Pages are for people; a drill decides over JSON.
     const apps: Readonly<Record<Exclude<ApiFunction, "review">, (ports: Ports) => Hono>> = {

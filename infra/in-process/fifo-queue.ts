@@ -1,11 +1,6 @@
-import type { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { type SQSClient } from "@aws-sdk/client-sqs";
 import type { DeliveryQueueSettings } from "../../shared/sqs/delivery-queue-settings.ts";
 import { readBatchResponse } from "../local/sqs/batch-response.ts";
 import type { InvokeResult } from "../local/lambda/lambda-failure.ts";
-import type { Actor } from "./actor.ts";
-import { verbOf } from "./describe-command.ts";
-import type { Scheduler } from "./scheduler.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 export interface QueuedMessage {
@@ -16,12 +11,14 @@ export interface QueuedMessage {
   readonly receives: number;
 }
 
-interface Held extends QueuedMessage {
-  receives: number;
-}
-
 /** SQS drops a message with a deduplication id that it has seen within this time. From the FIFO queues page of its guide. */
 const deduplicationMs = 5 * 60_000;
+
+/** One group: its messages in order, and the first one's receiver. */
+interface Line {
+  readonly messages: QueuedMessage[];
+  inHand?: { readonly receiptHandle: string; readonly cancel: () => void } | undefined;
+}
 
 export interface FifoQueueOptions {
   readonly clock: VirtualClock;
@@ -36,7 +33,7 @@ export interface FifoQueueOptions {
  */
 export class FifoQueue {
   readonly #options: FifoQueueOptions;
-  readonly #groups = new Map<string, { readonly messages: Held[]; busy: boolean }>();
+  readonly #groups = new Map<string, Line>();
   readonly #seen = new Map<string, number>();
   readonly #deadLetters: QueuedMessage[] = [];
   #count = 0;
@@ -53,70 +50,61 @@ export class FifoQueue {
     return this.#deadLetters;
   }
 
-  /** The queue as one process sees it. */
-  client(actor: Actor, scheduler: Scheduler): SQSClient {
-    let copies = 0;
-    const send = (command: SendMessageCommand): Promise<unknown> => {
-      const { MessageBody = "", MessageGroupId = "", MessageDeduplicationId = "" } = command.input;
-      copies = 0;
-      return scheduler.pass(actor, {
-        port: "queue",
-        verb: verbOf(command),
-        ids: { group: MessageGroupId, deduplication_id: MessageDeduplicationId },
-        // A message that is to arrive twice has passed what drops repeats.
-        land: async () =>
-          this.#accept(MessageBody, MessageGroupId, `${MessageDeduplicationId}${copies++ > 0 ? `/${copies}` : ""}`),
-        dropped: { MessageId: "lost" },
-      });
-    };
-    // Only `send` is used of it.
-    return { send } as unknown as SQSClient;
-  }
-
-  #accept(body: string, group: string, deduplicationId: string): { readonly MessageId: string } {
+  /** Takes a message, unless one with this deduplication id was seen within five minutes. */
+  accept(body: string, group: string, deduplicationId: string): { readonly MessageId: string } {
     const { clock } = this.#options;
     const seenMs = this.#seen.get(deduplicationId);
     const messageId = `message-${++this.#count}`;
     if (seenMs !== undefined && clock.now() < seenMs + deduplicationMs) return { MessageId: messageId };
     this.#seen.set(deduplicationId, clock.now());
-    const line = this.#groups.get(group) ?? { messages: [], busy: false };
+    const line = this.#groups.get(group) ?? { messages: [] };
     this.#groups.set(group, line);
     line.messages.push({ messageId, body, group, receives: 0 });
-    this.#handOut(group);
+    this.#handOut(line);
     return { MessageId: messageId };
   }
 
-  #handOut(group: string): void {
-    const line = this.#groups.get(group);
-    const [message] = line?.messages ?? [];
-    if (!line || line.busy || !message) return;
-    if (message.receives >= this.#options.settings.receivesMax) {
+  /** A message in hand is seen again after this time instead. Of one that is in nobody's hand any more nothing changes. */
+  handBack(receiptHandle: string, afterMs: number): void {
+    const line = [...this.#groups.values()].find(({ inHand }) => inHand?.receiptHandle === receiptHandle);
+    if (line) this.#untilSeen(line, receiptHandle, afterMs);
+  }
+
+  #handOut(line: Line): void {
+    const [message] = line.messages;
+    if (line.inHand || !message) return;
+    const { settings, deliver } = this.#options;
+    if (message.receives >= settings.receivesMax) {
       line.messages.shift();
       this.#deadLetters.push(message);
-      return this.#handOut(group);
+      return this.#handOut(line);
     }
-    line.busy = true;
-    message.receives++;
-    // What comes of it within the visibility timeout; afterwards nobody waits for it.
-    let visible = false;
-    const again = () => {
-      visible = true;
-      line.busy = false;
-      this.#handOut(group);
-    };
-    const cancel = this.#options.clock.set(again, this.#options.settings.visibilityTimeoutSeconds * 1_000);
-    void this.#options.deliver(eventOf(message)).then((result) => {
-      if (!isDone(result, message)) return;
-      line.messages.splice(line.messages.indexOf(message), line.messages.includes(message) ? 1 : 0);
-      if (visible) return;
-      cancel();
-      again();
+    const received = { ...message, receives: message.receives + 1 };
+    line.messages[0] = received;
+    const receiptHandle = `${received.messageId}/${received.receives}`;
+    this.#untilSeen(line, receiptHandle, settings.visibilityTimeoutSeconds * 1_000);
+    void deliver(eventOf(received, receiptHandle)).then((result) => {
+      // Deleted too late: it is on its way to somebody else, and stays.
+      if (!isDone(result, received) || line.inHand?.receiptHandle !== receiptHandle) return;
+      line.messages.shift();
+      this.#letGo(line);
     });
+  }
+
+  #untilSeen(line: Line, receiptHandle: string, afterMs: number): void {
+    line.inHand?.cancel();
+    line.inHand = { receiptHandle, cancel: this.#options.clock.set(() => this.#letGo(line), afterMs) };
+  }
+
+  #letGo(line: Line): void {
+    line.inHand?.cancel();
+    line.inHand = undefined;
+    this.#handOut(line);
   }
 }
 
-const eventOf = ({ messageId, body, receives }: QueuedMessage) => ({
-  Records: [{ messageId, receiptHandle: messageId, body, attributes: { ApproximateReceiveCount: String(receives) } }],
+const eventOf = ({ messageId, body, receives }: QueuedMessage, receiptHandle: string) => ({
+  Records: [{ messageId, receiptHandle, body, attributes: { ApproximateReceiveCount: String(receives) } }],
 });
 
 function isDone(result: InvokeResult, { messageId }: QueuedMessage): boolean {

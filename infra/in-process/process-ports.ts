@@ -4,9 +4,11 @@ import { ledgerTable } from "../../shared/ledger/ledger-table.ts";
 import type { ModelPort } from "../../shared/model/model-port.ts";
 import type { PayloadStore } from "../../shared/payloads/payload-store.ts";
 import type { Ids } from "../../shared/ports/ids.ts";
+import type { MessagesInHand } from "../../shared/ports/messages-in-hand.ts";
 import type { NodePorts } from "../../shared/run/ports.ts";
 import { runsTable } from "../../shared/runlog/runs-table.ts";
 import { sqsDeliveryQueue } from "../../shared/sqs/sqs-delivery-queue.ts";
+import { sqsMessagesInHand } from "../../shared/sqs/sqs-messages-in-hand.ts";
 import type { StepFunctionsService } from "../local/step-functions/step-functions-service.ts";
 import { describeDynamo } from "./describe-command.ts";
 import type { FifoQueue } from "./fifo-queue.ts";
@@ -15,6 +17,7 @@ import type { Invocation } from "./invocation.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { sfnStandIn } from "./sfn-stand-in.ts";
+import { sqsStandIn } from "./sqs-stand-in.ts";
 
 /** What a world has of everything, before any process sees it. */
 export interface Platform {
@@ -31,9 +34,17 @@ export interface Platform {
   readonly onStored: (input: object) => void;
 }
 
+export interface ProcessPorts extends Wiring, NodePorts {
+  readonly messagesInHand: MessagesInHand;
+}
+
+/** There is one queue, whatever its address. */
+const queueUrl = "in-process";
+
 /** The ports of one process: the adapters that run on AWS, over clients that pass the gate. */
-export function processPorts(process: Invocation, platform: Platform): Wiring & NodePorts {
+export function processPorts(process: Invocation, platform: Platform): ProcessPorts {
   const { scheduler, stepFunctions, functions, queue, recorder, ids } = platform;
+  const sqs = sqsStandIn(queue, scheduler, process);
   const wiring = portsOver(
     {
       dynamo: dynamoOf(process, platform),
@@ -47,10 +58,15 @@ export function processPorts(process: Invocation, platform: Platform): Wiring & 
       payloads: payloadsOf(process, platform),
       metrics: recorder.metrics(process),
       logger: recorder.logger(process),
-      queue: sqsDeliveryQueue(queue.client(process, scheduler), "in-process"),
+      queue: sqsDeliveryQueue(sqs, queueUrl),
     },
   );
-  return { ...wiring, models: modelsOf(process, platform), endProcess: () => process.exit() };
+  return {
+    ...wiring,
+    messagesInHand: sqsMessagesInHand(sqs, queueUrl),
+    models: modelsOf(process, platform),
+    endProcess: () => process.exit(),
+  };
 }
 
 function dynamoOf(process: Invocation, { scheduler, dynamo, onStored }: Platform): DynamoDBDocumentClient {

@@ -6,7 +6,7 @@ import type { ModelScript } from "./scripted-models.ts";
 
 /** What a function that takes a tool's place can see of the other doubles: a read tool often shows what a write tool did. */
 export interface Seen {
-  effects(tool?: string, businessKey?: string): readonly Effect[];
+  readonly effects: (tool?: string, businessKey?: string) => readonly Effect[];
 }
 
 /** In the place of a tool's own code: a double, or a function that answers. */

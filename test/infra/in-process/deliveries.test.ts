@@ -69,6 +69,31 @@ describe("a queued write", () => {
     expect(engine.journal.requests()).toEqual([]);
   });
 
+  it("that its worker reports as failed is handed back, and seen again sooner", async () => {
+    const { engine, untilStatus } = await orderWorld({
+      side: "queue",
+      faults: [{ at: { port: "lambda", verb: "Invoke", ids: { action: "deliver" } }, fault: { kind: "error" } }],
+    });
+    await untilStatus("SUCCEEDED");
+    const handedBack = engine.trace.entries.find(({ verb }) => verb === "ChangeMessageVisibility");
+    expect(handedBack).toMatchObject({ actor: "deliver#1", ids: { receipt: "message-1/1" }, outcome: "ok" });
+    const handedOut = engine.trace.entries.filter(({ actor }) => actor === "queue").map(({ atMs }) => atMs);
+    expect(handedOut).toEqual([0, seconds(10)]);
+  });
+
+  it("that is done with too late has been handed out again", async () => {
+    const { engine } = await orderWorld({
+      side: "queue",
+      faults: [
+        { at: { actor: "deliver", verb: "Get" }, fault: { kind: "zombie", ms: seconds(visibilityTimeoutSeconds) } },
+      ],
+      sweepEveryMs: 0,
+    });
+    await engine.runUntilIdle();
+    expect(engine.trace.entries.filter(({ actor }) => actor === "queue")).toHaveLength(2);
+    expect([engine.queue.messages, engine.journal.effects().length]).toEqual([[], 1]);
+  });
+
   it("waits for the one before it in its group, and for no other group", async () => {
     const { engine } = await orderWorld({ side: "queue", sweepEveryMs: 0 });
     await engine.runUntilIdle();
