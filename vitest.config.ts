@@ -1,8 +1,11 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** Suites that need more than Node (Python, a browser, an AWS emulator). Each runs alone: `vitest run --project oracle`. */
-const suitesWithNeeds = ["oracle", "deploy", "browser"] as const;
+/**
+ * Suites that need more than Node (Python, a browser, an AWS emulator), or more time than a newcomer has (drills). Each runs alone:
+ * `vitest run --project oracle`.
+ */
+const suitesWithNeeds = ["drills", "oracle", "deploy", "browser"] as const;
 const folderOf = (suite: string) => `test/${suite}/**/*.test.ts`;
 
 /** Many tests start child processes of their own, so a worker costs about two cores. Two workers is the least that overlaps. */

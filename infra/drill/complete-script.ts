@@ -37,7 +37,7 @@ export function completeScript(script: DrillScript): CompleteScript {
     if (tools[tool.name] !== undefined) continue;
     const what = `the result of tool "${tool.name}"`;
     const result = inventedAs(what, inventValue(tool.output, what, tool.name));
-    tools[tool.name] = tool.effect === "read" ? () => result : otherSideOf(tool as unknown as WriteTool, result);
+    tools[tool.name] = tool.effect === "read" ? () => result : otherSideOf(tool, result);
   }
   const world = {
     ...(script.settings && { settings: script.settings }),

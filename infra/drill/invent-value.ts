@@ -56,7 +56,8 @@ function made(schema: JsonSchema, name: string): unknown {
   const [first] = schema.anyOf ?? schema.oneOf ?? [];
   if (first) return made(first, name);
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => made(part, name))) as unknown;
-  switch (typeof schema.type === "string" ? schema.type : schema.type?.[0]) {
+  const type = typeof schema.type === "string" ? schema.type : schema.type?.[0];
+  switch (type) {
     case "object":
       return Object.fromEntries((schema.required ?? []).map((key) => [key, made(schema.properties?.[key] ?? {}, key)]));
     case "array":
@@ -73,6 +74,7 @@ function made(schema: JsonSchema, name: string): unknown {
       return true;
     case "null":
       return null;
+    case undefined:
     default:
       return name;
   }

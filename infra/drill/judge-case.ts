@@ -2,6 +2,7 @@ import type { Agent } from "../../shared/agent/agent.ts";
 import { canonicalJson } from "../../shared/operation/canonical-json.ts";
 import { ApprovalOutcome } from "../../shared/approval/approval.ts";
 import { isOpen } from "../../shared/runlog/run-record.ts";
+import { isAwaited } from "../../shared/waiter/waiter.ts";
 import { toolsOf } from "../in-process/gated-agent.ts";
 import type { TraceEntry } from "../in-process/trace.ts";
 import type { Played, Rest } from "./play-case.ts";
@@ -122,11 +123,20 @@ function sendsOf(agent: Agent, { trace, strikes, requests }: Played, { operation
   return [...early, ...beyond];
 }
 
-function lossOf({ history: { run, waiters } }: Rest): Violation[] {
+function lossOf({ history: { run, steps, waiters }, operations }: Rest): Violation[] {
   if (!isOpen(run.status)) return [];
   if (run.status === "PARKED" && run.failure) return [];
-  const woken = waiters.some(({ status, task_token }) => status === "OPEN" && task_token !== undefined);
-  return woken ? [] : [violation("run_not_lost", `the run is ${run.status}, and nothing will wake it`)];
+  const waiter = waiters.find(({ status, task_token }) => status === "OPEN" && task_token !== undefined);
+  if (!waiter) return [violation("run_not_lost", `the run is ${run.status}, and nothing will wake it`)];
+  if (steps.some(({ position }) => position === waiter.position))
+    return [violation("run_not_lost", `${waiter.node} is answered, and nobody tells the run`)];
+  const entry = operations.find(({ operation_id }) => operation_id === waiter.operation_id);
+  if (waiter.kind === "approval" || !entry) return [];
+  if (!isAwaited(waiter, entry.status))
+    return [violation("run_not_lost", `${entry.action_name} is ${entry.status}, and nobody tells the run`)];
+  return entry.status === "PENDING" && entry.delivery === "queue"
+    ? [violation("run_not_lost", `${entry.action_name} is PENDING, and nothing is on its way`)]
+    : [];
 }
 
 /** An invocation that began after an answer was on record and asks for it again. One that had begun before may ask beside it. */

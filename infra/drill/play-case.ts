@@ -1,3 +1,4 @@
+import type { Agent } from "../../shared/agent/agent.ts";
 import type { LedgerEntry } from "../../shared/ledger/ledger-entry.ts";
 import type { WriteTool } from "../../shared/agent/tool.ts";
 import type { RunHistory } from "../../shared/runlog/run-log.ts";
@@ -5,12 +6,13 @@ import { isOpen } from "../../shared/runlog/run-record.ts";
 import type { Waiter } from "../../shared/waiter/waiter.ts";
 import { toolsOf } from "../in-process/gated-agent.ts";
 import type { Effect } from "../in-process/journal.ts";
-import { type FaultRule, faultsThatFit } from "../in-process/injected-fault.ts";
+import type { FaultRule } from "../in-process/injected-fault.ts";
 import type { TraceEntry } from "../in-process/trace.ts";
 import { testAgent } from "../testing/test-agent.ts";
 import type { TestRun } from "../testing/test-run.ts";
 import type { TestWorld } from "../testing/test-world.ts";
 import type { CompleteScript } from "./complete-script.ts";
+import { kindsThatFit } from "./plan-cases.ts";
 import { faultOf, type Strike } from "./strike.ts";
 
 /** How a world stood when nothing went on by itself any more. */
@@ -46,7 +48,7 @@ const workflowId = "drill";
 export async function playCase(script: CompleteScript, seed: number, strikes: readonly Strike[]): Promise<Played> {
   const world = await testAgent(script.agent, { ...script.world, seed });
   const started: { run?: TestRun } = {};
-  world.engine.inject(...strikes.map((strike) => ruleOf(strike, world, started)));
+  world.engine.inject(...strikes.map((strike) => ruleOf(script.agent, strike, world, started)));
   const run = await start(world, script.input);
   if (run) started.run = run;
   let rest: Rest | undefined;
@@ -57,6 +59,8 @@ export async function playCase(script: CompleteScript, seed: number, strikes: re
     const waiter = now.history.waiters.findLast(({ status }) => status === "OPEN");
     if (!isOpen(now.history.run.status)) break;
     if (waiter?.kind === "approval" && now.history.run.status !== "PARKED") {
+      // Answered, and nothing goes on: a reviewer who repeats the answer would wake the run, and should not have to.
+      if (now.history.steps.some(({ position }) => position === waiter.position)) rest ??= now;
       await decide(script, run, waiter);
       continue;
     }
@@ -83,13 +87,21 @@ async function isDecidable(world: TestWorld, { id }: TestRun): Promise<boolean> 
   const history = await world.engine.stored.history(id);
   if (!history || !isOpen(history.run.status)) return true;
   const waiter = history.waiters.findLast(({ status }) => status === "OPEN");
-  return history.run.status === "WAITING" && waiter?.kind === "approval" && waiter.task_token !== undefined;
+  const answered = history.steps.some(({ position }) => position === waiter?.position);
+  return (
+    history.run.status === "WAITING" && waiter?.kind === "approval" && waiter.task_token !== undefined && !answered
+  );
 }
 
-function ruleOf({ call: number, kind }: Strike, world: TestWorld, started: { readonly run?: TestRun }): FaultRule {
+function ruleOf(
+  agent: Agent,
+  { call: number, kind }: Strike,
+  world: TestWorld,
+  started: { readonly run?: TestRun },
+): FaultRule {
   if (kind !== "rival" && kind !== "sweep") {
     // After another strike the call of that number may be one that this cannot happen to.
-    return { at: (call) => call.n === number && faultsThatFit(call).includes(kind), fault: faultOf(kind) };
+    return { at: (call) => call.n === number && kindsThatFit(agent, call).includes(kind), fault: faultOf(kind) };
   }
   // No fault of a call: when its turn comes somebody else sets to work, and the execution that is there does not know.
   let begun = false;
@@ -147,7 +159,7 @@ async function help(
       const tool = toolsOf(agent).find(({ name }) => name === entry.action_name) as unknown as WriteTool | undefined;
       const [effect] = world.effects().filter(({ key }) => key === entry.operation_id);
       if (effect) {
-        const externalRef = tool?.externalRef?.(effect.result as never);
+        const externalRef = tool?.externalRef?.(effect.result);
         await run.resolve(waiter.node, {
           outcome: "succeeded",
           result: effect.result,

@@ -1,5 +1,3 @@
-import type { WriteTool } from "../../shared/agent/tool.ts";
-import { toolsOf } from "../in-process/gated-agent.ts";
 import { completeScript } from "./complete-script.ts";
 import { type CrashPoint, crashPointOf } from "./crash-point.ts";
 import type { DrillScript } from "./drill-script.ts";
@@ -71,9 +69,7 @@ export async function runDrill(script: DrillScript, options: DrillOptions): Prom
   refuseUnclean(clean);
   const onlyOnce = judgeCase(agent, clean, clean);
 
-  const dedupes = (name: string) =>
-    toolsOf(agent).some((tool) => tool.name === name && (tool as unknown as WriteTool).downstream.by === "key");
-  const singles = singleStrikes(clean.trace, dedupes);
+  const singles = singleStrikes(agent, clean.trace);
   const rivals = rivalStrikes(clean.trace);
   const combined = combinedStrikes(singles, rivals, seed);
   const counts = { single: 0, rivals: 0, combined: 0 };

@@ -19,7 +19,7 @@ export function writeReport(report: DrillReport, folder: string, command: string
     html: join(folder, `drill-${report.agent}.html`),
   };
   writeFileSync(files.markdown, markdownOf(report, command));
-  writeFileSync(files.html, `${htmlOf(report, command).toString()}\n`);
+  writeFileSync(files.html, `${htmlOf(report, command)}\n`);
   return files;
 }
 
@@ -85,9 +85,10 @@ const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2r
 table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{border:1px solid #767676;padding:.3rem .5rem;text-align:left}
 th{background:#f0f0f0}code{background:#f0f0f0;padding:.1rem .3rem}.failed{color:#a00000}.passed{color:#0a5c0a}`;
 
-function htmlOf(report: DrillReport, command: string) {
+function htmlOf(report: DrillReport, command: string): string {
   const [verdict, ...facts] = summaryOf(report);
-  return html`<!doctype html>
+  // Nothing in it is a promise, so it is text at once.
+  const page = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -27,7 +26,10 @@ export async function loadSabotaged<T>(entry: string, sabotage: Sabotage): Promi
   const found = source.split(sabotage.line).length - 1;
   if (found !== 1)
     throw new Error(`"${sabotage.name}": expected its line once in ${sabotage.file}, found it ${found} times`);
-  const folder = mkdtempSync(join(tmpdir(), "surefoot-sabotage-"));
+  // Beside the packages, so that they are found and need not be bundled.
+  const cache = join(packageFolder, "node_modules", ".cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "surefoot-sabotage-"));
   const outfile = join(folder, "sabotaged.mjs");
   try {
     await build({
@@ -38,7 +40,7 @@ export async function loadSabotaged<T>(entry: string, sabotage: Sabotage): Promi
       format: "esm",
       target: "node20",
       logLevel: "silent",
-      banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+      packages: "external",
       plugins: [
         {
           name: "sabotage",
