@@ -20,7 +20,12 @@ export { ApprovalField, ApprovalView, viewBytesMax } from "./approval/approval-v
 export { databaseChangeView, emailView, plainView, pullRequestView, type ViewWords } from "./approval/view-presets.ts";
 export { compileAgent, type CompiledAgent } from "./compile/compile-agent.ts";
 export { type CompileSettings, compileSettingsDefault } from "./compile/compile-settings.ts";
+export { compareAt, type PlaceComparison } from "./contract/compare-at.ts";
+export { compareContracts, type ContractComparison } from "./contract/compare-contracts.ts";
 export { checkpointSchemaVersion, contractDigest, type Manifest, manifestOf } from "./contract/manifest.ts";
+export type { Migration } from "./contract/migration.ts";
+export { type Standing, standingOf } from "./contract/standing.ts";
+export { ContractVerdict } from "./contract/verdict.ts";
 export { FailureClass } from "./faults/failure-class.ts";
 export { Fault, FaultRecord } from "./faults/fault.ts";
 export {
