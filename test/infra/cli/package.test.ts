@@ -40,6 +40,7 @@ describe("the built package", () => {
     [".", "surefoot", ["defineAgent", "compileAgent", "operationId"]],
     ["./infra", "surefoot/infra", ["AgentStack", "DurableAgent"]],
     ["./local", "surefoot/local", ["startLocalRunner"]],
+    ["./testing", "surefoot/testing", ["testAgent", "double", "at"]],
   ])("gives %s by the name %s", async (subpath, name, expected) => {
     const script = `console.log(JSON.stringify(Object.keys(await import(${JSON.stringify(name)}))))`;
     const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], { cwd: installed });
@@ -51,7 +52,7 @@ describe("the built package", () => {
   });
 
   test("exports nothing else", () => {
-    expect(Object.keys(manifest.exports)).toEqual([".", "./infra", "./local"]);
+    expect(Object.keys(manifest.exports)).toEqual([".", "./infra", "./local", "./testing"]);
   });
 
   test("has the command, which plain node runs and a shell can start", async () => {
