@@ -141,4 +141,5 @@ function htmlOf(report: DrillReport, command: string): string {
         </main>
       </body>
     </html>`;
+  return page as string;
 }

@@ -1,4 +1,5 @@
 /** Testing agents: `import { testAgent, double, at } from "surefoot/testing"`. See README.md beside this file. */
+export { defineDrill, type DrillScript } from "../drill/drill-script.ts";
 export { double, type Made, type ToolDouble } from "../in-process/double.ts";
 export { httpError } from "../in-process/fault-errors.ts";
 export type { FaultKind, FaultRule, InjectedFault } from "../in-process/injected-fault.ts";
