@@ -44,6 +44,7 @@ describe("the alarms", () => {
       "SweepNotRunning",
       "SweepFailing",
       "refund-agent-waiter_overdue_total",
+      "refund-agent-approval_notice_failed_total",
     ]);
   });
 
@@ -56,7 +57,7 @@ describe("the alarms", () => {
       "refund-agent-side_effect_duplicate_detected_total",
       "other-agent-side_effect_duplicate_detected_total",
     ]);
-    expect(ids).toHaveLength(9);
+    expect(ids).toHaveLength(11);
   });
 
   it.each(["side_effect_unknown_total", "side_effect_duplicate_detected_total", "waiter_overdue_total"])(

@@ -28,6 +28,7 @@ describe("the bundles of the shipped stack", () => {
         "Decide/Function",
         "Deliver/Function",
         "Read/Function",
+        "Review/Function",
         "Settle/Function",
         "Start/Function",
         "Sweep/Function",
@@ -35,7 +36,7 @@ describe("the bundles of the shipped stack", () => {
         "refund-agent/Step/Function",
       ]);
       const keys = functions.map(({ Properties }) => String(Properties.Code.S3Key).replace(".zip", ""));
-      expect(new Set(keys).size).toBe(9);
+      expect(new Set(keys).size).toBe(10);
       for (const key of keys) {
         const asset = join(folder, `asset.${key}`);
         expect(readdirSync(asset).sort()).toEqual(["index.mjs", "index.mjs.map"]);
@@ -100,12 +101,16 @@ function physicalNames(template: ReadonlyMap<string, Resource>): readonly string
 }
 
 describe("the HTTP API", () => {
-  it("has the routes of the table, and every one asks IAM", () => {
+  it("has the routes of the table, and every one asks IAM but those whose address is the credential", () => {
     const routes = ofType(resources, "AWS::ApiGatewayV2::Route");
     expect(routes.map(({ Properties }) => Properties.RouteKey).sort()).toEqual(
       apiRoutes.map(({ method, path }) => `${method} ${path}`).sort(),
     );
-    expect(new Set(routes.map(({ Properties }) => Properties.AuthorizationType))).toEqual(new Set(["AWS_IAM"]));
+    const asksNobody = routes.filter(({ Properties }) => Properties.AuthorizationType !== "AWS_IAM");
+    expect(asksNobody.map(({ Properties }) => [Properties.RouteKey, Properties.AuthorizationType]).sort()).toEqual([
+      ["GET /review/{token}", "NONE"],
+      ["POST /review/{token}", "NONE"],
+    ]);
   });
 
   it("logs who asked for which route, and nothing that a customer wrote", () => {
@@ -114,6 +119,12 @@ describe("the HTTP API", () => {
     expect(format).toContain("$context.identity.userArn");
     expect(format).not.toMatch(/querystring|\$context\.path|body/u);
     expect(stage?.Properties.DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 });
+  });
+
+  it("lets nobody use up the others' share by the routes that ask nobody", () => {
+    const [stage] = ofType(resources, "AWS::ApiGatewayV2::Stage");
+    const few = { ThrottlingRateLimit: 20, ThrottlingBurstLimit: 40 };
+    expect(stage?.Properties.RouteSettings).toEqual({ "GET /review/{token}": few, "POST /review/{token}": few });
   });
 
   it("is refused without authorization", () => {
@@ -142,17 +153,21 @@ describe("the functions", () => {
           .sort(),
       ]),
     );
+    const link = ["SUREFOOT_APPROVERS", "SUREFOOT_LINK_KEYS_SECRET"];
+    const tell = [...link, "SUREFOOT_NOTICE_BUS", "SUREFOOT_NOTICE_TOPIC_ARN", "SUREFOOT_PUBLIC_URL"];
     const store = ["SUREFOOT_LEDGER_TABLE", "SUREFOOT_PAYLOADS_BUCKET", "SUREFOOT_RUNS_TABLE"];
     expect(told).toEqual({
       "refund-agent/Step/Function": ["SUREFOOT_AGENT", "SUREFOOT_DELIVERY_QUEUE_URL", ...store],
-      "Wait/Function": store,
+      "Wait/Function": [...store, ...tell].sort(),
       "Settle/Function": store,
       "Start/Function": [...store, "SUREFOOT_STATE_MACHINES"],
       "Read/Function": ["SUREFOOT_AGENT_NAMES", ...store],
-      "Decide/Function": store,
+      "Decide/Function": [...store, ...tell].sort(),
+      "Review/Function": [...store, ...link].sort(),
       "Control/Function": store,
-      "Sweep/Function": ["SUREFOOT_DELIVERY_QUEUE_URL", ...store],
+      "Sweep/Function": ["SUREFOOT_DELIVERY_QUEUE_URL", ...store, ...tell].sort(),
       "Deliver/Function": [
+        "SUREFOOT_DELIVERY_QUEUE_URL",
         "SUREFOOT_LEDGER_TABLE",
         "SUREFOOT_PAYLOADS_BUCKET",
         "SUREFOOT_RECEIVES_MAX",
@@ -175,12 +190,12 @@ describe("the functions", () => {
       ({ Properties }) => Properties.MaximumRetryAttempts,
     );
     expect(new Set(attempts)).toEqual(new Set([0]));
-    expect(attempts.length).toBeGreaterThanOrEqual(9);
+    expect(attempts.length).toBeGreaterThanOrEqual(10);
   });
 
   it("log into groups that forget after three months", () => {
     const groups = ofType(resources, "AWS::Logs::LogGroup");
-    expect(groups).toHaveLength(11);
+    expect(groups).toHaveLength(12);
     expect(new Set(groups.map(({ Properties }) => Properties.RetentionInDays))).toEqual(new Set([90]));
   });
 });

@@ -21,6 +21,17 @@ const toSend = {
   "Deliveries/Queue": ["sqs:SendMessage"],
   "Store/Key through sqs": ["kms:Decrypt", "kms:GenerateDataKey"],
 };
+/** Whoever tells people signs links, and publishes to the topic and to the account's bus, in Surefoot's name alone. */
+const toOpenLinks = {
+  "Notices/LinkKeys": ["secretsmanager:GetSecretValue"],
+  "Store/Key through secretsmanager": ["kms:Decrypt"],
+};
+const toTell = {
+  ...toOpenLinks,
+  "Notices/Topic": ["sns:Publish"],
+  "Store/Key through sns": ["kms:Decrypt", "kms:GenerateDataKey"],
+  "arn:{Partition}:events:{Region}:{AccountId}:event-bus/default": ["events:PutEvents"],
+};
 const everyRunRecord = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
 const ledgerIndexes = {
   "Store/Ledger/Table/index/by-run": ["dynamodb:Query"],
@@ -56,6 +67,7 @@ const expected: GrantedAccess = {
     "Store/Payloads/Bucket/payloads/*": ["s3:GetObject", "s3:PutObject"],
     "Store/Key through dynamodb": keyToWrite,
     "Store/Key through s3": ["kms:Decrypt", "kms:GenerateDataKey"],
+    ...toTell,
     "refund-agent/StateMachine": toAnswer,
   },
   Settle: {
@@ -87,10 +99,22 @@ const expected: GrantedAccess = {
   Decide: {
     "Decide/Log": toLog,
     "*": toTrace,
-    "Store/Runs/Table": ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
+    "Store/Runs/Table": everyRunRecord,
     "Store/Payloads/Bucket/payloads/*": ["s3:GetObject", "s3:PutObject"],
     "Store/Key through dynamodb": keyToWrite,
     "Store/Key through s3": ["kms:Decrypt", "kms:GenerateDataKey"],
+    ...toTell,
+    "refund-agent/StateMachine": toAnswer,
+  },
+  // Public: it decides like the function before it, and neither lists, starts, nor tells anybody.
+  Review: {
+    "Review/Log": toLog,
+    "*": toTrace,
+    "Store/Runs/Table": everyRunRecord,
+    "Store/Payloads/Bucket/payloads/*": ["s3:GetObject", "s3:PutObject"],
+    "Store/Key through dynamodb": keyToWrite,
+    "Store/Key through s3": ["kms:Decrypt", "kms:GenerateDataKey"],
+    ...toOpenLinks,
     "refund-agent/StateMachine": toAnswer,
   },
   Control: {
@@ -115,6 +139,7 @@ const expected: GrantedAccess = {
     "Store/Key through dynamodb": keyToWrite,
     "Store/Key through s3": ["kms:Decrypt", "kms:GenerateDataKey"],
     ...toSend,
+    ...toTell,
     "refund-agent/Step/Function:*": ["lambda:InvokeFunction"],
     "refund-agent/StateMachine": toAnswerAndStart,
     "arn:{Partition}:states:{Region}:{AccountId}:execution:refund-agent/StateMachine:*": ["states:DescribeExecution"],
@@ -199,13 +224,15 @@ describe("permissions", () => {
 
   it("belong to a role of each function's own", () => {
     const roles = ofType(resources, "AWS::Lambda::Function").map(({ Properties }) => Properties.Role["Fn::GetAtt"][0]);
-    expect(new Set(roles).size).toBe(9);
+    expect(new Set(roles).size).toBe(10);
   });
 
   it("reach the key through one service each, so that none of them unlocks what another keeps", () => {
-    const keys = Object.values(granted).flatMap((access) => Object.keys(access).filter((it) => it.includes("Key")));
+    const keys = Object.values(granted).flatMap((access) =>
+      Object.keys(access).filter((it) => it.startsWith("Store/Key")),
+    );
     expect(new Set(keys)).toEqual(
-      new Set(["Store/Key through dynamodb", "Store/Key through s3", "Store/Key through sqs"]),
+      new Set(["dynamodb", "s3", "secretsmanager", "sns", "sqs"].map((service) => `Store/Key through ${service}`)),
     );
   });
 
@@ -244,9 +271,12 @@ describe("who reaches a function from outside", () => {
       "Decide/Function <- Api/HttpApi/*/*/approvals/{waiter_id+}",
       "Read/Function <- Api/HttpApi/*/*/approvals",
       "Read/Function <- Api/HttpApi/*/*/approvals/{waiter_id+}",
+      "Read/Function <- Api/HttpApi/*/*/contracts/{digest}",
       "Read/Function <- Api/HttpApi/*/*/operations",
       "Read/Function <- Api/HttpApi/*/*/runs",
       "Read/Function <- Api/HttpApi/*/*/runs/{run_id}",
+      "Review/Function <- Api/HttpApi/*/*/review/{token}",
+      "Review/Function <- Api/HttpApi/*/*/review/{token}",
       "Start/Function <- Api/HttpApi/*/*/runs",
     ]);
   });
@@ -273,18 +303,18 @@ describe("who reaches a function from outside", () => {
 });
 
 describe("the policies of what is shared", () => {
-  it("let nobody in by themselves: the queues' and the bucket's only refuse, the key's names this account", () => {
-    const statements = ["AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy"].flatMap((type) =>
+  it("let nobody in by themselves: those of queues, bucket and topic only refuse, the key's names this account", () => {
+    const statements = ["AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
       ofType(resources, type).flatMap(({ Properties }) => Properties.PolicyDocument.Statement as { Effect: string }[]),
     );
-    expect(statements).toHaveLength(3);
+    expect(statements).toHaveLength(4);
     expect(statements.filter(({ Effect }) => Effect !== "Deny")).toEqual([]);
     const [key] = ofType(resources, "AWS::KMS::Key");
     const admitted = key?.Properties.KeyPolicy.Statement as readonly {
       readonly Principal: { readonly AWS: unknown };
     }[];
-    expect(admitted.map(({ Principal }) => asText(Principal.AWS, resources))).toEqual([
-      "arn:{Partition}:iam::{AccountId}:root",
-    ]);
+    // The second time because Secrets Manager uses the key for whoever may read the secret.
+    const account = "arn:{Partition}:iam::{AccountId}:root";
+    expect(admitted.map(({ Principal }) => asText(Principal.AWS, resources))).toEqual([account, account]);
   });
 });
