@@ -28,7 +28,7 @@ import { createLambdaPool, type LambdaPool } from "./lambda/lambda-pool.ts";
 import { loadAgents } from "./load-agents.ts";
 import { prepareNotices, watchNotices } from "./local-notices.ts";
 import { type LocalAgent, localFunctionArn, localFunctions, stepFunctionName } from "./local-functions.ts";
-import { startEventSource } from "./sqs/event-source.ts";
+import { type InvokeFunction, type SqsEventSourceOptions, startEventSource } from "./sqs/event-source.ts";
 import { startLocalSqs } from "./sqs/local-sqs.ts";
 import type { QueueSchema } from "./sqs/queue-schema.ts";
 import { stateMachineArn } from "./step-functions/arn.ts";
@@ -51,6 +51,8 @@ export interface LocalRunnerOptions {
   readonly dynamoEndpointFor?: (endpoint: string) => Promise<string>;
   /** Where the functions find Step Functions, given where it is: a test puts another interpreter there. @default straight */
   readonly stepFunctionsEndpointFor?: (endpoint: string) => Promise<string>;
+  /** What lies between the delivery queue and its worker. @default as on AWS */
+  readonly deliveries?: LocalDeliveries;
   /** Between two sweeps. @default 15 s: a person watches */
   readonly sweepEveryMs?: number;
   /** People who are sent links of their own: name → roles, separated by commas. @default nobody: notices lead to the page of the approval */
@@ -63,6 +65,14 @@ export interface LocalRunnerOptions {
   readonly onLine?: (line: string) => void;
 }
 
+/** A drill hands out more at once, again, or to nobody. */
+export interface LocalDeliveries extends Partial<Pick<SqsEventSourceOptions, "batchSize" | "concurrency">> {
+  /** Receives before a message goes to the dead letter queue. */
+  readonly receivesMax?: number;
+  /** What the queue calls, given what calls the worker. */
+  readonly invokeFor?: (invoke: InvokeFunction) => InvokeFunction;
+}
+
 export interface LocalRunner {
   /** Of the HTTP API. */
   readonly url: string;
@@ -70,6 +80,8 @@ export interface LocalRunner {
   readonly stepFunctions: StepFunctionsService;
   readonly stepFunctionsEndpoint: string;
   readonly dynamoEndpoint: string;
+  /** Where SQS is, and the URLs of the delivery queue and of its dead letter queue. */
+  readonly sqs: { readonly endpoint: string; readonly deliveries: string; readonly deadLetters: string };
   /** Runs taken up again from the log when it started. */
   readonly resumed: readonly string[];
   stop(): Promise<void>;
@@ -114,7 +126,11 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
 
     const functionsEndpoint = await startLambdaEndpoint({ invoke: (name, payload) => pool.invoke(name, payload) });
     stops.push(() => functionsEndpoint.stop());
-    const delivery = deliveryQueueSettings(settings.stepTimeoutSeconds);
+    const { receivesMax, invokeFor = (invoke: InvokeFunction) => invoke, ...batches } = options.deliveries ?? {};
+    const delivery = {
+      ...deliveryQueueSettings(settings.stepTimeoutSeconds),
+      ...(receivesMax !== undefined && { receivesMax }),
+    };
     const sqs = await startLocalSqs({ queues: [deliveryQueueOf(delivery)] });
     stops.push(() => sqs.stop());
 
@@ -158,8 +174,9 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
       client: new SQSClient({ ...localAws, endpoint: sqs.endpoint }),
       queueUrl: sqs.urlOf(deliveryQueueName),
       functionName: "deliver",
-      invoke: (name, payload) => pool.invoke(name, payload),
+      invoke: invokeFor((name, payload) => pool.invoke(name, payload)),
       batchSize: 1,
+      ...batches,
       onError: (error) => options.onLine?.(error.message),
     });
     stops.push(() => deliveries.stop());
@@ -173,6 +190,11 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
       stepFunctions: service,
       stepFunctionsEndpoint: engine.url,
       dynamoEndpoint: dynamo.endpoint,
+      sqs: {
+        endpoint: sqs.endpoint,
+        deliveries: sqs.urlOf(deliveryQueueName),
+        deadLetters: sqs.urlOf(deadLetterQueueName),
+      },
       resumed,
       stop,
     };
@@ -185,12 +207,13 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
 const localAws = { region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
 
 const deliveryQueueName = "deliveries.fifo";
+const deadLetterQueueName = "dead-deliveries.fifo";
 
 const deliveryQueueOf = ({ visibilityTimeoutSeconds, receivesMax }: DeliveryQueueSettings): QueueSchema => ({
   name: deliveryQueueName,
   visibilityTimeoutSeconds,
   maxReceiveCount: receivesMax,
-  deadLetterName: "dead-deliveries.fifo",
+  deadLetterName: deadLetterQueueName,
 });
 
 /** What EventBridge's schedule does. One at a time: a sweep that takes longer delays the next. @returns what ends it. */

@@ -46,7 +46,10 @@ export interface DynamoProxy {
   stop(): Promise<void>;
 }
 
-/** Stands between an unmodified AWS SDK and a DynamoDB endpoint, and loses, holds or observes what passes. */
+/**
+ * Stands between an unmodified AWS SDK and a DynamoDB endpoint, and loses, holds or observes what passes. Any other service of AWS's JSON
+ * protocol will do too; its requests have an `operation` and a `body`, and no table or item.
+ */
 export async function startDynamoProxy({ target }: { readonly target: string }): Promise<DynamoProxy> {
   const rules: { matcher: Matcher; action: ProxyAction; left: number; used: number }[] = [];
   const requests: DynamoRequest[] = [];

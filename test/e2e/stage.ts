@@ -8,7 +8,7 @@ import type { ControlClient } from "../../infra/local/downstreams/control-client
 import { MailEffects } from "../../infra/local/downstreams/mail-server.ts";
 import { ModelRequests } from "../../infra/local/downstreams/model-server.ts";
 import { PaymentsEffects } from "../../infra/local/downstreams/payments-server.ts";
-import { type LocalRunner, startLocalRunner } from "../../infra/local/local-runner.ts";
+import { type LocalRunner, type LocalRunnerOptions, startLocalRunner } from "../../infra/local/local-runner.ts";
 import { type RefundWorld, startRefundWorld } from "../../infra/local/refund-world.ts";
 import { type DynamoProxy, type DynamoRequest, startDynamoProxy } from "../builders/dynamo-proxy.ts";
 
@@ -36,6 +36,8 @@ export interface Stage {
   /** The open approval of a run, once it waits for one; another one than `before`. */
   asked(runId: string, before?: Approval): Promise<Approval>;
   approve(approval: Approval, by?: string): Promise<void>;
+  /** A person's word on an operation. */
+  resolve(operationId: string, outcome: "succeeded" | "failed" | "retry", externalRef?: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -44,11 +46,13 @@ export interface StageOptions {
   readonly agents: readonly string[];
   /** What the agents find in their environment beside the refund world. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** What the runner is told beside that. */
+  readonly runner?: Omit<Partial<LocalRunnerOptions>, "folder" | "agents" | "dynamoEndpointFor">;
 }
 
 export const agentModule = (name: string): string => fileURLToPath(new URL(`./agents/${name}.ts`, import.meta.url));
 
-export async function startStage({ agents, environment = {} }: StageOptions): Promise<Stage> {
+export async function startStage({ agents, environment = {}, runner: over }: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "surefoot-e2e-"));
   const stops: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const stop = async () => {
@@ -66,6 +70,7 @@ export async function startStage({ agents, environment = {} }: StageOptions): Pr
         environment: { ...world.environment, ...environment },
       })),
       settings: { stepTimeoutSeconds },
+      ...over,
       dynamoEndpointFor: async (target) => (proxy = await startDynamoProxy({ target })).endpoint,
     });
     stops.push(() => runner.stop());
@@ -125,6 +130,10 @@ export function actionsOf(api: ApiClient, hintOf?: (runId: string) => Promise<un
     async approve({ approval_id, payload_digest }: Approval, by = "a reviewer") {
       await api.post(`/approvals/${encodeURIComponent(approval_id)}`, { decision: "approve", by, payload_digest });
     },
+    async resolve(operationId: string, outcome: "succeeded" | "failed" | "retry", externalRef?: string) {
+      const body = { outcome, by: "an operator", evidence: "seen on the other side", external_ref: externalRef };
+      await api.post(`/operations/${operationId}/resolution`, body);
+    },
   };
 }
 
@@ -143,6 +152,13 @@ export async function eventually<T>(
     }
     await new Promise((next) => setTimeout(next, pollMs));
   }
+}
+
+/** The operation of a run that has one. */
+export function operationOf({ run_id, operations }: Run): Run["operations"][number] {
+  const [operation] = operations;
+  if (!operation) throw new Error(`run ${run_id} has no operation`);
+  return operation;
 }
 
 export const paymentsEffects = async (world: Pick<RefundWorld, "payments">) =>

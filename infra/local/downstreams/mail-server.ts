@@ -45,15 +45,18 @@ export const MailEffects = z.object({
 });
 export type MailEffects = z.infer<typeof MailEffects>;
 
+/** With `to`, only messages to that address are hit. */
+const MessageFault = FaultBase.extend({ to: z.string().optional() });
+
 export const MailFault = z.discriminatedUnion("fault", [
   /** The connection is cut before the greeting. */
   FaultBase.extend({ fault: z.literal("refuse") }),
   /** The message is not taken: 5xx for good, 4xx for now. */
-  FaultBase.extend({ fault: z.literal("reject"), status: z.number().int().min(400).max(599).default(550) }),
+  MessageFault.extend({ fault: z.literal("reject"), status: z.number().int().min(400).max(599).default(550) }),
   /** The message is taken, and the caller hears nothing until the faults are cleared. */
-  FaultBase.extend({ fault: z.literal("hold_after_accept") }),
+  MessageFault.extend({ fault: z.literal("hold_after_accept") }),
   /** The message is taken, then the connection is cut before the 250. */
-  FaultBase.extend({ fault: z.literal("drop_after_accept") }),
+  MessageFault.extend({ fault: z.literal("drop_after_accept") }),
 ]);
 export type MailFault = z.infer<typeof MailFault>;
 
@@ -73,7 +76,10 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
     const raw = await readAll(stream);
     if (stream.sizeExceeded)
       throw smtpError(552, `expected at most ${MESSAGE_BYTES_MAX} bytes: send a smaller message`);
-    const fault = faults.take((candidate) => candidate.fault !== "refuse");
+    const recipients = session.envelope.rcptTo.map(({ address }) => address);
+    const fault = faults.take(
+      (candidate) => candidate.fault !== "refuse" && (candidate.to === undefined || recipients.includes(candidate.to)),
+    );
     if (fault?.fault === "reject") throw smtpError(fault.status, "an injected fault refused this message");
     const message = acceptedMessage(raw, session);
     journal.append(message);

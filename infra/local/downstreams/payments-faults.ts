@@ -5,9 +5,9 @@ import type { Exchange } from "./http-server.ts";
 /** The route that moves money: a fault means this one unless it names another. */
 export const REFUND_ROUTE = "POST /v1/refunds";
 
-/** `route` is a prefix of `METHOD /path`, or `*`. Every fault also hits the replay of a stored result: a client that retries
+/** `route` is a prefix of `METHOD /path`, or `*`; with `payment`, only requests about that one are hit. Every fault also hits the replay of a stored result: a client that retries
  *  by itself meets `times` of them. */
-const Fault = FaultBase.extend({ route: z.string().default(REFUND_ROUTE) });
+const Fault = FaultBase.extend({ route: z.string().default(REFUND_ROUTE), payment: z.string().optional() });
 const Status = {
   status: z.number().int().min(400).max(599),
   retry_after_seconds: z.number().int().nonnegative().optional(),
@@ -31,8 +31,10 @@ export const PaymentsFault = z.discriminatedUnion("fault", [
 ]);
 export type PaymentsFault = z.infer<typeof PaymentsFault>;
 
-export function hits(fault: PaymentsFault, { method, path }: Exchange): boolean {
-  return fault.route === "*" || `${method} ${path}`.startsWith(fault.route);
+export function hits({ route, payment }: PaymentsFault, { method, path, query, body }: Exchange): boolean {
+  const onRoute = route === "*" || `${method} ${path}`.startsWith(route);
+  const named = [new URLSearchParams(body).get("payment_intent"), query.get("payment_intent"), path.split("/")[3]];
+  return onRoute && (payment === undefined || named.includes(payment));
 }
 
 /** The wait that a slow or late fault puts before the endpoint runs. */

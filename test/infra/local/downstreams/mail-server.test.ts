@@ -85,6 +85,15 @@ describe("faults", () => {
     expect((await effects()).emails).toBe(1);
   });
 
+  test("a fault that names an address leaves messages to others alone", async () => {
+    await control.post("faults", { fault: "reject", to: "c@example.com" });
+    await control.post("faults", { fault: "reject", to: "b@example.com" });
+
+    await expect(send()).rejects.toMatchObject({ responseCode: 550 });
+    await send();
+    expect((await effects()).emails).toBe(1);
+  });
+
   test("refuse: the connection ends before the greeting", async () => {
     await control.post("faults", { fault: "refuse", times: 2 });
 

@@ -136,6 +136,19 @@ test("a fault hits the refund route unless it names another", async () => {
   await expect(refund(1)).rejects.toMatchObject({ statusCode: 500 });
 });
 
+test("a fault that names a payment leaves the others alone, on every route", async () => {
+  await control.post("faults", { fault: "status", status: 500, payment: "pi_demo_1" });
+  await control.post("faults", { fault: "status", status: 503, payment: "pi_demo_1", route: "GET /v1", times: 2 });
+
+  expect((await refund(1)).status).toBe("succeeded");
+  expect((await stripe.refunds.list({ payment_intent: "pi_demo_2" })).data).toHaveLength(1);
+  await expect(stripe.refunds.list({ payment_intent: "pi_demo_1" })).rejects.toMatchObject({ statusCode: 503 });
+  await expect(stripe.paymentIntents.retrieve("pi_demo_1")).rejects.toMatchObject({ statusCode: 503 });
+  await expect(stripe.refunds.create({ payment_intent: "pi_demo_1", amount: 1 })).rejects.toMatchObject({
+    statusCode: 500,
+  });
+});
+
 test("a malformed fault, an unknown control route and a wait in vain say what is wrong", async () => {
   await expect(control.post("faults", { fault: "hodl" })).rejects.toThrow(/400.*hold_after_commit/s);
   await expect(control.get("nothing")).rejects.toThrow(/404.*GET effects/s);
