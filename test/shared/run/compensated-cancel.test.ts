@@ -67,7 +67,7 @@ describe("a run that is cancelled", () => {
   });
 
   it.each([true, false])(
-    "in the middle of a payment that then happens has that undone first (compensate: %s)",
+    "in the middle of a payment that then happens has it recorded, and undone where that was asked for: %s",
     async (compensate) => {
       const world = await tripWorld();
       world.fault(at.tool("pay"), { kind: "slow", ms: 5_000 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { at, httpError } from "../../../infra/testing/index.ts";
+import { z } from "zod";
+import { at, double, httpError, testAgent } from "../../../infra/testing/index.ts";
 import { operationId } from "../../../shared/operation/operation-id.ts";
-import { days, hours, minutes } from "../../../shared/index.ts";
+import { byKey, days, defineAgent, hours, minutes, writeTool } from "../../../shared/index.ts";
 import { happened, trip, tripWorld, type TripWorldOptions } from "../../builders/trip-agent.ts";
 
 const refused = () => {
@@ -76,6 +77,75 @@ describe("a run that fails", () => {
   });
 });
 
+describe("a run that came by a write twice", () => {
+  const Nothing = z.object({});
+  const Count = z.object({ n: z.number() });
+  const write = (name: string) =>
+    writeTool(name, {
+      ...{
+        version: 1,
+        risk: "low",
+        input: Count,
+        output: z.object({ ref: z.string() }),
+        downstream: byKey({ window: hours(24) }),
+      },
+      semanticFields: ["n"],
+      execute: () => Promise.reject(new Error("a double stands in its place")),
+    });
+  /** Counts to two, booking each time, and then fails. */
+  const twice = (keyOf: (n: number) => string, amountOf: (n: number) => number) =>
+    testAgent(
+      defineAgent("twice", { version: 1, input: Nothing })
+        .compute("count", {
+          output: Count,
+          run: (state) => ({ n: ((state as { count?: { n: number } }).count?.n ?? 0) + 1 }),
+        })
+        .write("book", {
+          tool: write("book"),
+          with: ({ count }) => ({ n: amountOf(count.n) }),
+          businessKey: ({ count }) => keyOf(count.n),
+          compensate: { tool: write("unbook"), with: ({ count }) => count },
+        })
+        .route("again", { to: ["count", "fail"], choose: ({ count }) => (count.n < 2 ? "count" : "fail") })
+        .write("fail", { tool: write("fail"), with: ({ count }) => count })
+        .end(),
+      {
+        tools: {
+          book: double.key({ window: hours(24), result: (_request: unknown, { n }) => ({ ref: `book/${n}` }) }),
+          unbook: double.key({ window: hours(24), result: (_request: unknown, { n }) => ({ ref: `unbook/${n}` }) }),
+          fail: refused,
+        },
+      },
+    );
+
+  it("under one business key undoes it once, as it was when it happened", async () => {
+    const world = await twice(
+      () => "one",
+      () => 1,
+    );
+    await (await world.start({})).untilEnd();
+    expect(world.effects("book")).toHaveLength(1);
+    expect(world.effects("unbook")).toMatchObject([{ businessKey: "one", request: { n: 1 } }]);
+  });
+
+  it("under two undoes both, the second first, each as it was when it happened", async () => {
+    const world = await twice(
+      (n) => `key/${n}`,
+      (n) => n,
+    );
+    const run = await world.start({});
+    await run.untilEnd();
+    expect(world.effects("unbook")).toMatchObject([
+      { businessKey: "key/2", request: { n: 2 } },
+      { businessKey: "key/1", request: { n: 1 } },
+    ]);
+    const undoing = (await run.steps())
+      .map(({ position }) => position)
+      .filter((position) => position.endsWith(".compensate"));
+    expect(undoing).toEqual(["0001.book.compensate", "0004.book.compensate"]);
+  });
+});
+
 describe("a run that is turned down", () => {
   it("by a reviewer undoes what it has done and ends as rejected", async () => {
     const world = await tripWorld({ review: true });
@@ -92,6 +162,16 @@ describe("a run that is turned down", () => {
     await run.untilWaiting("review");
     await world.skip(days(1) + hours(1));
     expect(await run.untilEnd()).toMatchObject({ status: "SUCCEEDED", outcome: "expired" });
+    expect(happened(world)).toEqual([...booked, ...undone]);
+  });
+
+  it("by whoever withdraws the question undoes what it has done", async () => {
+    const world = await tripWorld({ review: true });
+    const run = await world.start(trip);
+    const { position } = await run.untilWaiting("review");
+    const id = encodeURIComponent(`${run.id}:${position}`);
+    expect(await world.engine.request("POST", `/approvals/${id}/cancel`, { by: "kim" })).toMatchObject({ status: 200 });
+    expect(await run.untilEnd()).toMatchObject({ status: "SUCCEEDED", outcome: "cancelled" });
     expect(happened(world)).toEqual([...booked, ...undone]);
   });
 
