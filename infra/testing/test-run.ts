@@ -4,6 +4,7 @@ import type { RunHistory } from "../../shared/runlog/run-log.ts";
 import { isOpen, type RunRecord } from "../../shared/runlog/run-record.ts";
 import type { Step } from "../../shared/runlog/step.ts";
 import { type Waiter, waiterId } from "../../shared/waiter/waiter.ts";
+import type { Reached } from "../in-process/drive.ts";
 import type { Engine } from "../in-process/engine.ts";
 
 /** Who decided, and what they said. */
@@ -48,31 +49,25 @@ export class TestRun {
    * @throws Error that says what it waits for, where it does not come to an end by itself.
    */
   async untilEnd(): Promise<EndedRun> {
-    const reached = await this.#engine.until(async () => !isOpen((await this.#history()).run.status));
-    const history = await this.#history();
+    const { reached, history } = await this.#until(({ run }) => !isOpen(run.status));
     if (reached === "idle") throw new Error(`run ${this.id} does not end by itself: ${whyNot(history)}`);
     const { status, outcome } = history.run;
-    return { status, outcome, state: await this.state() };
+    return { status, outcome, state: await this.#stateOf(history) };
   }
 
   /** Keeps the world going until the run waits at `node` (or anywhere). @throws Error where it never does. */
   async untilWaiting(node?: string): Promise<Waiter> {
-    let found: Waiter | undefined;
-    const waits = async () => {
-      const { run, waiters } = await this.#history();
-      found = waiters.findLast((waiter) => waiter.status === "OPEN" && (node === undefined || waiter.node === node));
-      return (found?.task_token !== undefined && isOpen(run.status)) || !isOpen(run.status);
-    };
-    await this.#engine.until(waits);
-    const history = await this.#history();
-    if (found?.task_token !== undefined && isOpen(history.run.status)) return found;
+    const waiterOf = ({ waiters }: RunHistory) =>
+      waiters.findLast(({ status, ...waiter }) => status === "OPEN" && (node === undefined || waiter.node === node));
+    const { history } = await this.#until((now) => waiterOf(now)?.task_token !== undefined || !isOpen(now.run.status));
+    const waiter = waiterOf(history);
+    if (waiter?.task_token !== undefined && isOpen(history.run.status)) return waiter;
     throw new Error(`run ${this.id} does not come to wait at ${node ?? "any node"}: ${whyNot(history)}`);
   }
 
   /** Keeps the world going until the run is parked for somebody to look at. @throws Error where it never is. */
   async untilParked(): Promise<NonNullable<RunRecord["failure"]>> {
-    await this.#engine.until(async () => ["PARKED", "FAILED"].includes((await this.#history()).run.status));
-    const history = await this.#history();
+    const { history } = await this.#until(({ run }) => run.status === "PARKED" || !isOpen(run.status));
     if (history.run.status === "PARKED" && history.run.failure) return history.run.failure;
     throw new Error(`run ${this.id} is not parked: ${whyNot(history)}`);
   }
@@ -120,7 +115,10 @@ export class TestRun {
 
   /** The latest output of each node. */
   async state(): Promise<Readonly<Record<string, unknown>>> {
-    const { steps } = await this.#history();
+    return this.#stateOf(await this.#history());
+  }
+
+  async #stateOf({ steps }: RunHistory): Promise<Readonly<Record<string, unknown>>> {
     const outputs = steps.map(async ({ node, output }) => [node, await this.#engine.stored.value(output)] as const);
     return Object.fromEntries(await Promise.all(outputs));
   }
@@ -146,6 +144,18 @@ export class TestRun {
     if (answer.status < 300) return answer.body;
     const { error } = answer.body as { readonly error?: { readonly message?: string } };
     throw new Error(`POST ${path} answered ${answer.status}: ${error?.message ?? JSON.stringify(answer.body)}`);
+  }
+
+  /** Keeps the world going until `met` is so of the run. */
+  async #until(
+    met: (history: RunHistory) => boolean,
+  ): Promise<{ readonly reached: Reached; readonly history: RunHistory }> {
+    const seen: RunHistory[] = [];
+    const reached = await this.#engine.until(async () => {
+      seen[0] = await this.#history();
+      return met(seen[0]);
+    });
+    return { reached, history: seen[0] ?? (await this.#history()) };
   }
 
   async #history(): Promise<RunHistory> {

@@ -201,9 +201,15 @@ export class StepFunctionsService {
   }
 }
 
+/** A drill makes the same machine for each of its hundreds of worlds. */
+let lastRead: { readonly text: string; readonly definition: Definition } | undefined;
+
 function readDefinition(text: string): Definition {
+  if (lastRead?.text === text) return lastRead.definition;
   try {
-    return parseDefinition(text);
+    const definition = parseDefinition(text);
+    lastRead = { text, definition };
+    return definition;
   } catch (thrown) {
     if (thrown instanceof DefinitionError)
       throw new ServiceError("InvalidDefinition", `Invalid State Machine Definition: ${thrown.message}`);
