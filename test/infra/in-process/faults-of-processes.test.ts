@@ -146,4 +146,16 @@ describe("a clock that jumps", () => {
     expect(entry?.created_at).toBe("2026-09-02T12:00:00.000Z");
     expect(entry?.committed_at).toBe("2026-09-02T12:00:30.000Z");
   });
+
+  it("may be everybody's: what is written afterwards is dated ahead, and no timer moves", async () => {
+    const { engine, untilStatus, history } = await orderWorld({ approval: true });
+    await untilStatus("WAITING");
+    engine.clock.jump(seconds(30));
+    await engine.request("POST", `/approvals/${(await history()).run.run_id}:0000.review`, {
+      decision: "approve",
+      by: "kim",
+    });
+    expect((await history()).steps[0]?.created_at).toBe("2026-09-02T12:00:30.000Z");
+    expect(engine.elapsedMs).toBe(0);
+  });
 });
