@@ -1,4 +1,10 @@
-import { BatchWriteCommand, DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  PutCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { createSweepHandler } from "../../../lambdas/sweep/sweep-handler.ts";
 import { dynamoLedgerStore } from "../../../shared/ledger/dynamo-ledger-store.ts";
@@ -8,63 +14,98 @@ import type { SweepDeed, SweepPorts, SweepState } from "../../../shared/sweep/sw
 import { anEntry } from "../../builders/ledger-world.ts";
 import { localTables } from "../../builders/local-tables.ts";
 import type { ManualClock } from "../../builders/manual-clock.ts";
-import { sweepWorld } from "../../builders/sweep-world.ts";
+import { type SweepWorld, sweepWorld } from "../../builders/sweep-world.ts";
 
 const id = (n: number) => OperationId.parse(n.toString(16).padStart(32, "0"));
 
 describe("what a sweep reads", () => {
   const tables = localTables();
+  /** The indexes that it reads: three of operations, one of waiters, one of runs. */
+  const indexes = 5;
+  const shards = 4;
+  const pageMax = 25;
 
-  it("grows with what is open, not with what the tables hold", async () => {
+  /** One sweep, counted at the database: its requests by kind, and the items that the indexes handed out. */
+  async function counted({ ports, clock }: SweepWorld) {
+    const from = tables.proxy().requests.length;
+    const itemsRead = scannedBy(tables.proxied());
+    const report = await sweep({ pageMax, deadlineMs: clock.nowMs() + 60_000 }, ports);
+    expect(report).toMatchObject({ errors: 0, finished: true });
+    const requests = tables.proxy().requests.slice(from);
+    const of = (operation: string) => requests.filter((request) => request.operation === operation).length;
+    const others = requests.length - of("Query") - of("GetItem");
+    return { looked: report.looked, queries: of("Query"), gets: of("GetItem"), others, items: itemsRead() };
+  }
+
+  it("grows with what is open, and not with ten thousand closed operations beside it", async () => {
     const world = await sweepWorld(tables);
     await world.go();
     expect(await world.verdict()).toBe("run SUCCEEDED, 1 effects, operation SUCCEEDED");
-    await fillWithClosed(300);
+    const nothing = { looked: 0, queries: indexes * shards, gets: 0, others: 0, items: 0 };
+    expect(await counted(world)).toEqual(nothing);
+    await open(20, 0, world.runId);
+    const twenty = { looked: 20, queries: indexes * shards, gets: 20, others: 0, items: 20 };
+    expect(await counted(world)).toEqual(twenty);
 
-    const before = tables.proxy().requests.length;
-    const { ports } = world;
-    expect(await sweep({ pageMax: 25, deadlineMs: world.clock.nowMs() + 60_000 }, ports)).toMatchObject({
-      looked: 0,
-      finished: true,
+    await fillWithClosed(10_000, 1_000);
+    expect(await counted(world)).toEqual(twenty);
+    // Four full pages, after each of which its shard is asked once more.
+    await open(80, 20, world.runId);
+    expect(await counted(world)).toEqual({
+      ...twenty,
+      looked: 100,
+      queries: indexes * shards + 4,
+      gets: 100,
+      items: 100,
     });
-    const empty = tables.proxy().requests.slice(before);
-    // Five indexes of four shards each, and not a single item.
-    expect(empty.map(({ operation }) => operation)).toEqual(Array.from({ length: 20 }, () => "Query"));
+  }, 120_000);
 
-    await open(5, world.runId);
-    const from = tables.proxy().requests.length;
-    expect(await sweep({ pageMax: 25, deadlineMs: world.clock.nowMs() + 60_000 }, ports)).toMatchObject({
-      looked: 5,
-      errors: 0,
-      finished: true,
+  /** Straight into the database: as many closed operations, and closed runs, each with an answered wait. */
+  async function fillWithClosed(operations: number, runs: number) {
+    const put = (table: string, Item: Readonly<Record<string, unknown>>) => ({
+      table,
+      request: { PutRequest: { Item } },
     });
-    const five = tables.proxy().requests.slice(from);
-    expect(five.filter(({ operation }) => operation === "Query")).toHaveLength(20);
-    expect(five.filter(({ operation }) => operation === "GetItem")).toHaveLength(5);
-    expect(five).toHaveLength(25);
-  });
-
-  async function fillWithClosed(count: number) {
-    const entries = Array.from({ length: count }, (_, n) => ({
-      PutRequest: { Item: { ...anEntry("SUCCEEDED", { operation_id: id(n) }), request_json: "{}" } },
-    }));
-    const runs = Array.from({ length: count }, (_, n) => ({
-      PutRequest: { Item: { run_id: `closed-${n}`, item: "RUN", status: "SUCCEEDED", agent_runs: "order-agent" } },
-    }));
-    for (let at = 0; at < count; at += 25) {
-      const RequestItems = { ledger: entries.slice(at, at + 25), runs: runs.slice(at, at + 25) };
+    const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+    const puts = [
+      ...numbers(operations).map((n) =>
+        put("ledger", { operation_id: id(n), run_id: `closed-${n}`, created_at: "2026-09-02", status: "SUCCEEDED" }),
+      ),
+      ...numbers(runs).flatMap((n) => [
+        put("runs", { run_id: `closed-${n}`, item: "RUN", status: "SUCCEEDED", agent_runs: "order-agent" }),
+        put("runs", { run_id: `closed-${n}`, item: "WAIT#0000.place", status: "ANSWERED" }),
+      ]),
+    ];
+    // DynamoDB takes 25 at once.
+    while (puts.length > 0) {
+      const RequestItems: Record<string, (typeof puts)[number]["request"][]> = {};
+      for (const { table, request } of puts.splice(0, 25)) (RequestItems[table] ??= []).push(request);
       await tables.client().send(new BatchWriteCommand({ RequestItems }));
     }
   }
 
   /** Lapsed by nothing: UNKNOWN at a side that can tell nothing, which a sweep reads and leaves to a person. */
-  async function open(count: number, runId: string) {
+  async function open(count: number, from: number, runId: string) {
     const store = dynamoLedgerStore(tables.client(), "ledger");
-    for (let n = 0; n < count; n++) {
-      await store.create(anEntry("UNKNOWN", { operation_id: id(10_000 + n), run_id: runId, capability: "none" }));
+    for (let n = from; n < from + count; n++) {
+      await store.create(anEntry("UNKNOWN", { operation_id: id(100_000 + n), run_id: runId, capability: "none" }));
     }
   }
 });
+
+/** Counts the items that a client's queries read, returned or not, from now on. */
+function scannedBy(client: DynamoDBDocumentClient): () => number {
+  let scanned = 0;
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      scanned += (result.output as { readonly ScannedCount?: number }).ScannedCount ?? 0;
+      return result;
+    },
+    { step: "initialize", name: "count-scanned", override: true },
+  );
+  return () => scanned;
+}
 
 describe("a sweep", () => {
   const tables = localTables();
