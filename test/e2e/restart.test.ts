@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a runner that is killed with -9 goes on with every open run, and each effect happens once", async () => {
+test("a runner that is killed with -9 goes on with every open run; each effect happens once, and the mail in doubt is a person's", async () => {
   const first = await serve();
   const thinks = await first.start(agent, "thinks", await ticket(first, "thinks", 1_000));
   const waits = await first.start(agent, "waits", await ticket(first, "waits", 6_000));
@@ -34,7 +34,10 @@ test("a runner that is killed with -9 goes on with every open run, and each effe
   const asks = await first.asked(waits);
   const approvedBefore = await first.asked(pays);
 
-  // One is in the middle of its refund, one in the middle of a thought, one waits for a person, when everything dies.
+  // One is in the middle of its refund, one of its mail, one of a thought, and one waits for a person, when everything dies.
+  await first.mail.post("faults", { fault: "hold_after_accept", to: "mails@example.com" });
+  const mails = await first.start(agent, "mails", await ticket(first, "mails", 1_000));
+  await first.mail.get("wait?for=message&count=3&timeout_ms=120000");
   const { refunds } = await paymentsOf(first);
   await first.payments.post("faults", { fault: "hold_after_commit" });
   await first.approve(approvedBefore);
@@ -47,11 +50,11 @@ test("a runner that is killed with -9 goes on with every open run, and each effe
 
   // The next life is cut short as well, as soon as it has taken the runs up.
   const second = await serve();
-  expect(new Set(second.resumed)).toEqual(new Set([waits, pays, halfThought]));
+  expect(new Set(second.resumed)).toEqual(new Set([waits, pays, mails, halfThought]));
   await killed(second.process);
 
   const third = await serve();
-  expect(new Set(third.resumed)).toEqual(new Set([waits, pays, halfThought]));
+  expect(new Set(third.resumed)).toEqual(new Set([waits, pays, mails, halfThought]));
   const { approvals } = Approvals.parse(await third.api.get("/approvals"));
   expect(approvals.filter(({ status }) => status === "pending").map(({ approval_id }) => approval_id)).toEqual([
     asks.approval_id,
@@ -61,16 +64,23 @@ test("a runner that is killed with -9 goes on with every open run, and each effe
   for (const runId of [waits, pays, halfThought]) {
     expect(await third.ended(runId)).toMatchObject({ status: "SUCCEEDED", outcome: "completed" });
   }
+  const doubted = await third.ended(mails);
+  expect(doubted).toMatchObject({ status: "PARKED", waiting_for: "notify" });
+  expect(doubted.operations.map(({ action_name, status }) => [action_name, status])).toEqual([
+    ["create_refund", "SUCCEEDED"],
+    ["send_mail", "UNKNOWN"],
+  ]);
   expect((await paymentsOf(third)).by_payment).toEqual({
     pi_thinks: { count: 1, amount_cents: 1_000 },
     pi_ended: { count: 1, amount_cents: 1_000 },
     pi_waits: { count: 1, amount_cents: 6_000 },
     pi_pays: { count: 1, amount_cents: 7_000 },
+    pi_mails: { count: 1, amount_cents: 1_000 },
     pi_half_thought: { count: 1, amount_cents: 1_000 },
   });
-  const mails = MailEffects.parse(await third.mail.get("effects"));
-  expect(mails.messages.map(({ to }) => to.join()).sort()).toEqual(
-    ["ended", "half-thought", "pays", "thinks", "waits"].map((name) => `${name}@example.com`),
+  const { messages } = MailEffects.parse(await third.mail.get("effects"));
+  expect(messages.map(({ to }) => to.join()).sort()).toEqual(
+    ["ended", "half-thought", "mails", "pays", "thinks", "waits"].map((name) => `${name}@example.com`),
   );
 });
 
