@@ -65,6 +65,8 @@ describe("a refund run with an approval", () => {
       "waiter asked": 2,
       "waiter token": 2,
       "waiter answered": 2,
+      // That the reviewer was told of it, kept so that the sweep need not tell them again.
+      "NOTICE UpdateItem": 1,
       "run WAITING": 2,
       "run RUNNING": 2,
       "run SUCCEEDED": 1,

@@ -138,7 +138,7 @@ describe("how a doubt is cleared", () => {
     ["a key is never sent again, since a replay may be the first to arrive", key, "unknown"],
     ["a lookup beside the key is asked", keyAndLookup, "lookup"],
     ["a query is asked as ever", query, "lookup"],
-    ["with neither, nobody can know", none() as Downstream, "unknown"],
+    ["with neither, nobody can know", none(), "unknown"],
   ];
   it.each(calledOff)("of a run that was called off: %s", (_behaviour, downstream, expected) => {
     const entry = anEntry("STARTED", sent);
