@@ -6,7 +6,6 @@ import { SubscriptionFilter, Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
 import { envNames } from "../lambdas/env.ts";
-import { eventSource } from "../shared/notify/eventbridge-channel.ts";
 import type { PlatformFunction } from "./platform-function.ts";
 
 export interface NoticeOptions {
@@ -85,11 +84,7 @@ export class ApprovalNotices extends Construct {
     fn.setEnvironment(envNames.noticeBus, this.#bus.eventBusName);
     fn.allow({ actions: ["sns:Publish"], resources: [this.topic.topicArn] });
     fn.allow({ actions: ["kms:Decrypt", "kms:GenerateDataKey"], resources: [key.keyArn], conditions: through("sns") });
-    fn.allow({
-      actions: ["events:PutEvents"],
-      resources: [this.#bus.eventBusArn],
-      conditions: { StringEquals: { "events:source": eventSource } },
-    });
+    fn.allow({ actions: ["events:PutEvents"], resources: [this.#bus.eventBusArn] });
     if (!this.#webhook) return;
     fn.setEnvironment(envNames.webhookSecret, this.#webhook.secretName);
     if (webhookApprover !== undefined) fn.setEnvironment(envNames.webhookApprover, webhookApprover);

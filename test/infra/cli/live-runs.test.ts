@@ -75,14 +75,12 @@ describe("the open runs of a deployed stack", () => {
   });
 
   test("whose contract was not kept cannot be judged, and that is said", async () => {
-    await tables
-      .client()
-      .send(
-        new DeleteCommand({
-          TableName: "runs",
-          Key: { run_id: `CONTRACT#${contractDigest(agent)}`, item: "CONTRACT" },
-        }),
-      );
+    await tables.client().send(
+      new DeleteCommand({
+        TableName: "runs",
+        Key: { run_id: `CONTRACT#${contractDigest(agent)}`, item: "CONTRACT" },
+      }),
+    );
     const { live } = await checked(agent);
     expect(live[waiting]).toMatchObject({
       verdict: "incompatible",
