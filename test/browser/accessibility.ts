@@ -29,4 +29,9 @@ export const heightOf = (page: Page) => page.evaluate<number>("document.document
 
 /** Which way a text is read, as the browser has it. */
 export const directionOf = (locator: Locator): Promise<string> =>
-  locator.evaluate("(element) => getComputedStyle(element).direction");
+  locator.evaluate((element) => {
+    const { getComputedStyle } = globalThis as unknown as {
+      readonly getComputedStyle: (of: unknown) => { readonly direction: string };
+    };
+    return getComputedStyle(element).direction;
+  });

@@ -36,7 +36,10 @@ describeBrowser("the list of approvals", (launch) => {
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.getByRole("button", { name: "Approve" }).click();
       // The browser itself asks for the name that is missing.
-      expect(await page.getByLabel("Your name").evaluate("(field) => field.validity.valueMissing")).toBe(true);
+      const missing = await page
+        .getByLabel("Your name")
+        .evaluate((field) => (field as unknown as { validity: { valueMissing: boolean } }).validity.valueMissing);
+      expect(missing).toBe(true);
       await page.getByLabel("Your name").fill(ann);
       await page.getByRole("button", { name: "Approve" }).click();
       await page.getByRole("status").getByText("Your decision counts.").waitFor();
