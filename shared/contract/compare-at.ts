@@ -1,3 +1,4 @@
+import { END } from "../runlog/step.ts";
 import { contractNode } from "./contract-graph.ts";
 import type { Hurt } from "./hurt.ts";
 import { hurtsOf } from "./hurts-of.ts";
@@ -69,7 +70,7 @@ function migrated(
 ): PlaceComparison {
   const at = by.migrations.reduce((node, migration) => migration.resume_at?.[node] ?? node, standing.node);
   const moved = at !== standing.node;
-  const stranded = hurts.some(({ unmovable }) => unmovable) || !contractNode(current, at);
+  const stranded = hurts.some(({ unmovable }) => unmovable) || (at !== END && !contractNode(current, at));
   if (stranded) {
     return { ...by, verdict: "incompatible", goesOnAt: undefined, asksAgain: false, migrations: [], hurts };
   }

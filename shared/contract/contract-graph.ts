@@ -25,7 +25,7 @@ export function reachable(manifest: Manifest, from: string, avoiding: readonly s
 }
 
 /** Nodes that a run may have passed when it comes to `name` for the first time. */
-export function passedBefore(manifest: Manifest, name: string): readonly string[] {
+function passedBefore(manifest: Manifest, name: string): readonly string[] {
   const started = reachable(manifest, manifest.entry, [name]);
   return [...started].filter((node) => leadsTo(manifest, node, name));
 }
@@ -44,7 +44,8 @@ export function edgesBefore(
   );
 }
 
-const leadsTo = (manifest: Manifest, from: string, to: string): boolean =>
+/** Whether a run that has left `from` may come to `to`. */
+export const leadsTo = (manifest: Manifest, from: string, to: string): boolean =>
   targetsOf(manifest, from).some((target) => target === to || reachable(manifest, target).has(to));
 
 /** What an approval lets a run do: the nodes between its yes and the write it authorises. */

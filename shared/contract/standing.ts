@@ -1,5 +1,6 @@
 import { isCompensation } from "../agent/compensation.ts";
-import { contractNode, edgesBefore, passedBefore } from "./contract-graph.ts";
+import { END } from "../runlog/step.ts";
+import { edgesBefore, leadsTo } from "./contract-graph.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** Where every run comes from. No node can have this name. */
@@ -109,27 +110,28 @@ function wayOf(entry: string, steps: StandingHistory["steps"]): readonly Edge[] 
 }
 
 /**
- * Every place where a run under this contract may stand when it comes there first: about to enter a node, waiting there for an answer, or
- * with its operation begun. Where several ways lead there, it has gone all of them: a change on any of them shows.
+ * Every place where a run under this contract may stand: about to enter a node, waiting there for an answer, with its operation begun, or
+ * at its end, which nobody has noted yet. Where several ways lead there, it has gone all of them, and in every round that there is: a
+ * change on any of them shows.
  */
 export function everyStanding(manifest: Manifest): readonly Standing[] {
-  return manifest.nodes.flatMap((node): readonly Standing[] => {
-    const before = passedBefore(manifest, node.name);
-    const entered: Standing = {
-      node: node.name,
-      asked: undefined,
-      begun: [],
-      undoing: false,
-      passed: before.flatMap((name) => {
-        const passed = contractNode(manifest, name);
-        return passed ? [{ node: name, kind: passed.kind, fingerprint: passed.fingerprint }] : [];
-      }),
-      edges: [{ from: START, to: manifest.entry }, ...edgesBefore(manifest, node.name)],
-    };
+  const entered = (node: string): Standing => ({
+    node,
+    asked: undefined,
+    begun: [],
+    undoing: false,
+    passed: manifest.nodes
+      .filter(({ name }) => leadsTo(manifest, name, node))
+      .map(({ name, kind, fingerprint }) => ({ node: name, kind, fingerprint })),
+    edges: [{ from: START, to: manifest.entry }, ...edgesBefore(manifest, node)],
+  });
+  const inNodes = manifest.nodes.flatMap((node): readonly Standing[] => {
+    const at = entered(node.name);
     if (node.answers) {
       const { approved, rejected, expired } = node.answers;
-      return [entered, { ...entered, asked: { approved, rejected, expired } }];
+      return [at, { ...at, asked: { approved, rejected, expired } }];
     }
-    return node.kind === "write" ? [entered, { ...entered, begun: [node.name] }] : [entered];
+    return node.kind === "write" ? [at, { ...at, begun: [node.name] }] : [at];
   });
+  return [...inNodes, entered(END)];
 }

@@ -28,10 +28,10 @@ function wayHurt(recorded: Manifest, current: Manifest, standing: Standing, { fr
     };
   }
   const skipped = insertedBetween(recorded, current, starts ? undefined : from, to);
-  const nothingDone = starts && standing.passed.length === 0;
+  const enters = starts && standing.node === to;
   return {
     node: skipped[0] ?? (starts ? to : from),
-    runs: nothingDone ? { where: "at", node: to } : { where: "after", node: starts ? to : from },
+    runs: enters ? { where: "at", node: to } : { where: "after", node: starts ? to : from },
     verdict: "incompatible",
     because:
       skipped.length > 0

@@ -5,20 +5,17 @@ import {
   type Builder,
   lookupTool,
   mailTool,
+  note,
   Order,
   type Parts,
   paymentTool,
   Plan,
   plannerPrompt,
   riskCheck,
+  second,
   Ticket,
 } from "./payment-agent.ts";
 
-const same = (schema: z.ZodObject) => schema;
-const note = (builder: Builder): Builder =>
-  builder.compute("note", { output: z.object({ n: z.number() }), run: () => ({ n: 1 }) });
-const second = (builder: Builder): Builder =>
-  builder.write("second", { tool: paymentTool(), with: () => ({ order: "o-1", amountCents: 1 }) });
 const lookup = async () => "cannot_tell" as const;
 const lowRisk = { payment: { tool: paymentTool({ risk: "low" }) } };
 const migration = { from: 7, to: 8, migrate: (state: object) => state };
@@ -28,11 +25,7 @@ type Row = readonly [what: string, parts: Parts & { readonly was?: Parts }, verd
 const rows: readonly Row[] = [
   // What nothing depends on.
   ["nothing", {}, "same"],
-  [
-    "the description of a field",
-    { planner: { output: same(Plan.extend({ why: z.string().describe("why") })) } },
-    "same",
-  ],
+  ["the description of a field", { planner: { output: Plan.extend({ why: z.string().describe("why") }) } }, "same"],
   [
     "the order of a schema's fields",
     { planner: { output: z.object({ why: z.string(), amountCents: z.number().int() }) } },
@@ -119,7 +112,7 @@ const rows: readonly Row[] = [
   ],
   [
     "a model's answer",
-    { planner: { output: same(Plan.extend({ why: z.number() })) } },
+    { planner: { output: Plan.extend({ why: z.number() }) } },
     "incompatible",
     "incompatible for runs past planner",
   ],
@@ -211,6 +204,7 @@ const rows: readonly Row[] = [
     "incompatible",
     "incompatible for runs at notify",
     "incompatible for runs at notify whose operation has begun",
+    "incompatible for runs past notify",
   ],
   [
     "a node in the middle less",
@@ -259,7 +253,7 @@ const rows: readonly Row[] = [
   ],
   [
     "a model's answer, with a migration",
-    { version: 8, planner: { output: same(Plan.extend({ why: z.number() })) }, options: { migrations: [migration] } },
+    { version: 8, planner: { output: Plan.extend({ why: z.number() }) }, options: { migrations: [migration] } },
     "migrate",
     "migrate for runs past planner",
   ],

@@ -91,6 +91,11 @@ export interface Builder {
 export const riskCheck = (builder: Builder): Builder =>
   builder.compute("risk_check", { output: z.object({ risk: z.number() }), run: () => ({ risk: 0 }) });
 
+export const note = (builder: Builder): Builder =>
+  builder.compute("note", { output: z.object({ n: z.number() }), run: () => ({ n: 1 }) });
+export const second = (builder: Builder): Builder =>
+  builder.write("second", { tool: paymentTool(), with: () => ({ order: "o-1", amountCents: 1 }) });
+
 export function paymentAgent(parts: Parts = {}): Agent {
   const { name = "shop", version = 7, input = Ticket, options = {}, before = {}, without = ["nothing"] } = parts;
   const nodes: Readonly<Record<string, (builder: Builder) => Builder>> = {
