@@ -6,7 +6,7 @@ import { isoTime } from "../../shared/ports/clock.ts";
 import type { MessagesInHand } from "../../shared/ports/messages-in-hand.ts";
 import { wakeRunOf } from "../../shared/run/resolve-operation.ts";
 import { nodeAt, Position } from "../../shared/runlog/position.ts";
-import { mayStart } from "../../shared/runlog/run-record.ts";
+import { stillWants } from "../../shared/runlog/run-record.ts";
 import type { SweepPorts } from "../../shared/sweep/sweep-ports.ts";
 import { isAwaited } from "../../shared/waiter/waiter.ts";
 import { handBackSeconds } from "./hand-back-seconds.ts";
@@ -78,7 +78,7 @@ async function deliver(body: string, last: boolean, ports: DeliverPorts): Promis
     return done;
   }
   const run = await ports.log.readRun(entry.run_id);
-  if (after.status === "PENDING" && (!run || !mayStart(run, nodeAt(Position.parse(entry.position))))) {
+  if (after.status === "PENDING" && (!run || !stillWants(run, nodeAt(Position.parse(entry.position))))) {
     // Called off on the way: nothing was sent, and nobody waits. No reason to wake somebody over the dead letter queue.
     ports.logger.info("not delivered, its run has ended or is compensated", {
       run_id: entry.run_id,

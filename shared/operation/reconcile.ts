@@ -4,7 +4,7 @@ import { ComeBackLater } from "../faults/faults.ts";
 import type { Success } from "../ledger/ledger.ts";
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
-import { mayStart } from "../runlog/run-record.ts";
+import { stillWants } from "../runlog/run-record.ts";
 import { boundedCall } from "./bounded-call.ts";
 import type { Lookup, LookupAnswer } from "../agent/tool.ts";
 import { decideReconciliation, judgeLookup } from "./decide-recovery.ts";
@@ -24,7 +24,7 @@ export async function reconcile(call: OperationCall, entry: LedgerEntry, ports: 
   const { tool } = call.node;
   ports.metrics.add("reconciliation_total", dimensionsOf(call));
   const run = await ports.readRun(call.run.run_id);
-  const wanted = run !== undefined && mayStart(run, call.node.name);
+  const wanted = run !== undefined && stillWants(run, call.node.name);
   const decision = decideReconciliation(entry, tool.downstream, ports.clock.nowMs(), tool.attemptsMax, wanted);
   ports.logger.info("operation reconciled", { ...logContextOf(call, entry.operation_id), by: decision.kind });
   switch (decision.kind) {

@@ -2,7 +2,7 @@ import type { ApprovalOutcome } from "../approval/approval.ts";
 import type { Person } from "../approval/person.ts";
 import { BadRequest } from "../faults/faults.ts";
 import { isoTime } from "../ports/clock.ts";
-import { mayStart, standingOf } from "../runlog/run-record.ts";
+import { stillWants, standingOf } from "../runlog/run-record.ts";
 import { type Waiter, waiterId } from "../waiter/waiter.ts";
 import { answerApproval, type Told } from "./answer-waiter.ts";
 import type { DecidePorts } from "./decide-approval.ts";
@@ -29,7 +29,7 @@ export async function cancelApproval(
     ports.log.readStep(waiter.run_id, waiter.position),
     ports.log.readRun(waiter.run_id),
   ]);
-  if (!step && (!run || !mayStart(run, waiter.node))) {
+  if (!step && (!run || !stillWants(run, waiter.node))) {
     throw new BadRequest(
       "run_ended",
       `approval ${id} belongs to a run that is ${standingOf(run)}: nothing was changed`,

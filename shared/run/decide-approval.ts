@@ -6,7 +6,7 @@ import { BadRequest } from "../faults/faults.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { Waker } from "../ports/executions.ts";
-import { mayStart, standingOf } from "../runlog/run-record.ts";
+import { stillWants, standingOf } from "../runlog/run-record.ts";
 import { type Waiter, waiterId, waiterVersion } from "../waiter/waiter.ts";
 import { answerApproval, type Told, wakeAnswered } from "./answer-waiter.ts";
 import type { RunPorts } from "./ports.ts";
@@ -50,7 +50,7 @@ export async function decideApproval(
     return decided(request, outcome, await wakeAnswered(waiter, outcome, ports));
   }
   const run = await ports.log.readRun(waiter.run_id);
-  if (!run || !mayStart(run, waiter.node)) throw runEnded(waiter, standingOf(run));
+  if (!run || !stillWants(run, waiter.node)) throw runEnded(waiter, standingOf(run));
   const refusal = refusalOf(subject.approvers, request.approver, subject.requested_by);
   if (refusal) throw refused(waiter, subject, request.approver, refusal);
 

@@ -87,9 +87,11 @@ export const isCompensating = ({ status, compensation }: Pick<RunRecord, "status
 export const standingOf = (run: RunRecord | undefined): string =>
   run === undefined ? "gone" : isCompensating(run) ? "being compensated" : run.status;
 
-/** Whether a run may still start an operation of `node`. An ended one starts nothing, one that is compensated nothing but compensations. */
-export const mayStart = ({ status, compensation }: Pick<RunRecord, "status" | "compensation">, node: string): boolean =>
-  isOpen(status) && (compensation !== undefined) === isCompensation(node);
+/** Whether a run still wants what `node` does, or an answer to it. An ended one wants nothing, one that is compensated nothing but compensations. */
+export const stillWants = (
+  { status, compensation }: Pick<RunRecord, "status" | "compensation">,
+  node: string,
+): boolean => isOpen(status) && (compensation !== undefined) === isCompensation(node);
 
 export const executionName = (runId: string, attempt: number): string => `${runId}-${attempt}`;
 

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from "../ledger/ledger-entry.ts";
 import { wakeRunOf } from "../run/resolve-operation.ts";
 import { nodeAt, Position } from "../runlog/position.ts";
-import { mayStart } from "../runlog/run-record.ts";
+import { stillWants } from "../runlog/run-record.ts";
 import type { SweepDeed, SweepPorts } from "./sweep-ports.ts";
 
 /** A queued request that has not been started for this long was lost on its way: a queue delivers within seconds. */
@@ -57,7 +57,7 @@ async function resend(entry: LedgerEntry, ports: SweepPorts): Promise<SweepDeed>
 /** Its run handed it out, and waits. One that still waits for an approval, gave up, or has ended must not have it sent. */
 async function isWaitedFor({ run_id, operation_id, position }: LedgerEntry, { log }: SweepPorts): Promise<boolean> {
   const history = await log.read(run_id);
-  if (!history || !mayStart(history.run, nodeAt(Position.parse(position)))) return false;
+  if (!history || !stillWants(history.run, nodeAt(Position.parse(position)))) return false;
   return history.waiters.some(
     (waiter) => waiter.kind === "delivery" && waiter.status === "OPEN" && waiter.operation_id === operation_id,
   );

@@ -3,7 +3,7 @@ import { Fault, isFault } from "../../faults/fault.ts";
 import { ComeBackLater, HandedOut, OperationConflict, OperationUnknown, SentBack } from "../../faults/faults.ts";
 import type { LedgerEntry } from "../../ledger/ledger-entry.ts";
 import { unpackValue } from "../../payloads/claim-check.ts";
-import { mayStart, standingOf } from "../../runlog/run-record.ts";
+import { stillWants, standingOf } from "../../runlog/run-record.ts";
 import { decideRecovery } from "../decide-recovery.ts";
 import { leaseMarginMs } from "../lease.ts";
 import {
@@ -107,7 +107,7 @@ async function mayBeSent(
   ports: OperationPorts,
 ): Promise<void> {
   const run = await ports.readRun(call.run.run_id);
-  if (!run || !mayStart(run, call.node.name)) {
+  if (!run || !stillWants(run, call.node.name)) {
     throw new Fault("run_not_open", "final", `run ${call.run.run_id} is ${standingOf(run)}: nothing was sent`);
   }
   stillApproved(call, prepared, ports);
