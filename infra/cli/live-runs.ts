@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Manifest } from "../../shared/contract/manifest.ts";
-import { standingOf } from "../../shared/contract/standing.ts";
+import { footholdOf } from "../../shared/contract/foothold.ts";
 import { openRunStatuses } from "../../shared/runlog/run-record.ts";
 import { parseWaiterId } from "../../shared/waiter/waiter.ts";
 import type { LiveRun } from "../contract/check-contract.ts";
@@ -84,7 +84,7 @@ async function liveRun(
     run: id,
     version: shown.workflow_version,
     contract: await contractOf(shown.contract_digest),
-    standing: standingOf({ run: shown, steps: shown.steps, waiters }, shown.operations),
+    foothold: footholdOf({ run: shown, steps: shown.steps, waiters }, shown.operations),
   };
 }
 

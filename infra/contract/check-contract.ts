@@ -2,9 +2,9 @@ import { compareAt, type PlaceComparison } from "../../shared/contract/compare-a
 import { compareContracts, type ContractComparison } from "../../shared/contract/compare-contracts.ts";
 import { adviceInWords } from "../../shared/contract/contract-words.ts";
 import type { Manifest } from "../../shared/contract/manifest.ts";
-import type { Standing } from "../../shared/contract/standing.ts";
+import type { Foothold } from "../../shared/contract/foothold.ts";
 import { contractFile, readReleased } from "./contract-files.ts";
-import { contractOfRecord, readRecordedRuns, standingOfRecord } from "./recorded-run.ts";
+import { contractOfRecord, readRecordedRuns, footholdOfRecord } from "./recorded-run.ts";
 
 /** A run, recorded or open, that would go on under the definition that is checked. */
 export interface CheckedRun extends Pick<PlaceComparison, "verdict" | "hurts"> {
@@ -35,7 +35,7 @@ export interface LiveRun {
   readonly run: string;
   readonly version: number;
   readonly contract: Manifest | undefined;
-  readonly standing: Standing;
+  readonly foothold: Foothold;
 }
 
 export interface CheckContractOptions {
@@ -53,7 +53,7 @@ export function checkContract({ current, agentModule, replayFolder, live }: Chec
   const comparisons = releases.map(({ manifest }) => compareContracts(manifest, current)).reverse();
   const recorded = readRecordedRuns(replayFolder, agent).map(({ file, run }) =>
     checkRun(
-      { run: file, version: run.workflow_version, contract: contractOfRecord(run), standing: standingOfRecord(run) },
+      { run: file, version: run.workflow_version, contract: contractOfRecord(run), foothold: footholdOfRecord(run) },
       current,
     ),
   );
@@ -73,16 +73,16 @@ export function checkContract({ current, agentModule, replayFolder, live }: Chec
   };
 }
 
-function checkRun({ run, version, contract, standing }: LiveRun, current: Manifest): CheckedRun {
-  const place = { run, version, at: standing.node };
+function checkRun({ run, version, contract, foothold }: LiveRun, current: Manifest): CheckedRun {
+  const place = { run, version, at: foothold.node };
   if (contract) {
-    const { verdict, hurts } = compareAt(contract, current, standing);
+    const { verdict, hurts } = compareAt(contract, current, foothold);
     return { ...place, verdict, hurts };
   }
   const because = "its contract was not kept when it was started, so nobody can tell";
   const hurt = {
     node: undefined,
-    runs: { where: "at", node: standing.node },
+    runs: { where: "at", node: foothold.node },
     verdict: "incompatible",
     because,
   } as const;

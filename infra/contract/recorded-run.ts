@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { Manifest } from "../../shared/contract/manifest.ts";
-import { type Standing, standingOf } from "../../shared/contract/standing.ts";
+import { type Foothold, footholdOf } from "../../shared/contract/foothold.ts";
 
 const Item = z.record(z.string(), z.unknown());
 
@@ -84,10 +84,10 @@ const recordedRunError = (message: string): Error =>
   });
 
 /** Where the recorded run stands. */
-export function standingOfRecord({ run_id, runs, ledger }: RecordedRun): Standing {
+export function footholdOfRecord({ run_id, runs, ledger }: RecordedRun): Foothold {
   const own = runs.filter((item) => item["run_id"] === run_id);
   const of = (prefix: string) => own.filter((item) => String(item["item"]).startsWith(prefix));
-  return standingOf(
+  return footholdOf(
     {
       run: RunItem.parse(of("RUN")[0]),
       steps: of("STEP#").map((item) => StepItem.parse(item)),

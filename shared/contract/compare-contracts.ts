@@ -3,7 +3,7 @@ import type { Hurt } from "./hurt.ts";
 import { hurtsOf } from "./hurts-of.ts";
 import { type Manifest, manifestDigest } from "./manifest.ts";
 import { migrationsBetween } from "./migration.ts";
-import { everyStanding } from "./standing.ts";
+import { everyFoothold } from "./foothold.ts";
 import { type ContractVerdict, worstVerdict } from "./verdict.ts";
 
 /** A hurt, and what it comes to with the migrations that are registered. */
@@ -37,7 +37,7 @@ export function compareContracts(recorded: Manifest, current: Manifest): Contrac
   const migrates =
     migrationsBetween(current.migrations ?? [], recorded.workflow_version, current.workflow_version) !== undefined;
   const same = manifestDigest(recorded) === manifestDigest(current);
-  const found = same ? [] : strongest(everyStanding(recorded).flatMap((place) => hurtsOf(recorded, current, place)));
+  const found = same ? [] : strongest(everyFoothold(recorded).flatMap((place) => hurtsOf(recorded, current, place)));
   const hurts = found.map((hurt): ComparedHurt => ({ ...hurt, comesTo: verdictOf(hurt, current, migrates) }));
   const changes = same ? [] : contractChanges(recorded, current);
   const named = new Set([...changes.map(({ node }) => node), ...hurts.map(({ node }) => node)]);

@@ -1,4 +1,4 @@
-import { contractNode, insertedBetween, targetsOf } from "./contract-graph.ts";
+import { contractNode, insertedBetween, promptReleaseOf, targetsOf } from "./contract-graph.ts";
 import { detailChanges, schemaChange } from "./detail-changes.ts";
 import type { Manifest, NodeContract, ToolContract } from "./manifest.ts";
 
@@ -38,6 +38,7 @@ function nodeChanges(recorded: Manifest, current: Manifest, name: string): reado
     ...kind,
     ...edgeChanges(was, now),
     ...detailChanges(was.details, now.details, recorded, current),
+    ...releaseChanges(promptReleaseOf(recorded, name), promptReleaseOf(current, name)),
     ...toolChanges(recorded, current, was, now),
   ];
 }
@@ -74,6 +75,9 @@ const flat = ({ stale_for, ...answers }: NonNullable<NodeContract["answers"]>): 
   ...answers,
   ...Object.fromEntries(Object.entries(stale_for ?? {}).map(([reason, to]) => [`stale (${reason})`, to])),
 });
+
+const releaseChanges = (was: number | undefined, now: number | undefined): readonly string[] =>
+  was === undefined || now === undefined || was === now ? [] : [`the prompt's release: ${was} → ${now}`];
 
 /** Also where its version is the same: a changed promise under an old version is the most surprising one. */
 function toolChanges(recorded: Manifest, current: Manifest, was: NodeContract, now: NodeContract): readonly string[] {

@@ -4,6 +4,15 @@ import type { Manifest, NodeContract } from "./manifest.ts";
 export const contractNode = (manifest: Manifest, name: string): NodeContract | undefined =>
   manifest.nodes.find((node) => node.name === name);
 
+/** A raised release says that the prompt means something else, also where its words are the same: decisions are bound to it. */
+export function promptReleaseOf(manifest: Manifest, name: string): number | undefined {
+  const details = contractNode(manifest, name)?.details;
+  const asked = manifest.prompts.find(
+    (prompt) => prompt.name === details?.["prompt"] && prompt.digest === details["prompt_text"],
+  );
+  return asked?.release;
+}
+
 /** Every place a node's record may lead to: its edges, and for a write where a decision on it leads that went stale. */
 export function targetsOf(manifest: Manifest, name: string): readonly string[] {
   const stale = manifest.nodes

@@ -4,17 +4,17 @@ import type { Manifest } from "./manifest.ts";
 import { operationHurts } from "./operation-hurts.ts";
 import { questionHurts } from "./question-hurts.ts";
 import { recordHurts } from "./record-hurts.ts";
-import type { Standing } from "./standing.ts";
+import type { Foothold } from "./foothold.ts";
 import { wayHurts } from "./way-hurts.ts";
 
 /** Why a run that stands there under `recorded` cannot simply go on under `current`. Empty where it can. */
-export function hurtsOf(recorded: Manifest, current: Manifest, standing: Standing): readonly Hurt[] {
+export function hurtsOf(recorded: Manifest, current: Manifest, foothold: Foothold): readonly Hurt[] {
   return [
     ...workflowHurts(recorded, current),
-    ...recordHurts(recorded, current, standing),
-    ...wayHurts(recorded, current, standing),
-    ...questionHurts(recorded, current, standing),
-    ...operationHurts(recorded, current, standing),
+    ...recordHurts(recorded, current, foothold),
+    ...wayHurts(recorded, current, foothold),
+    ...questionHurts(recorded, current, foothold),
+    ...operationHurts(recorded, current, foothold),
   ];
 }
 

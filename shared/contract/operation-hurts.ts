@@ -5,11 +5,11 @@ import { mattering } from "./detail-changes.ts";
 import type { Hurt } from "./hurt.ts";
 import type { Manifest, NodeContract } from "./manifest.ts";
 import { toolDetailMatters } from "./node-details.ts";
-import type { Standing } from "./standing.ts";
+import type { Foothold } from "./foothold.ts";
 
 /** What has begun is ended by what began it: another definition might take it for another operation, and do it a second time. */
-export function operationHurts(recorded: Manifest, current: Manifest, standing: Standing): readonly Hurt[] {
-  return standing.begun.flatMap((begun): readonly Hurt[] => {
+export function operationHurts(recorded: Manifest, current: Manifest, foothold: Foothold): readonly Hurt[] {
+  return foothold.begun.flatMap((begun): readonly Hurt[] => {
     const name = writeUndoneBy(begun) ?? begun;
     const [was, now] = [contractNode(recorded, name), contractNode(current, name)];
     const hurt = (because: string): readonly Hurt[] => [

@@ -1,17 +1,17 @@
 import { END } from "../runlog/step.ts";
-import { authorisedBy, contractNode, insertedBetween } from "./contract-graph.ts";
+import { authorisedBy, contractNode, insertedBetween, promptReleaseOf } from "./contract-graph.ts";
 import { mattering } from "./detail-changes.ts";
 import type { Hurt, HurtRuns } from "./hurt.ts";
 import type { Manifest, NodeContract } from "./manifest.ts";
 import { nodeDetailMatters } from "./node-details.ts";
-import type { Standing } from "./standing.ts";
+import type { Foothold } from "./foothold.ts";
 
 /** What was asked must still be what is asked, about the same write, with the same consequences. */
-export function questionHurts(recorded: Manifest, current: Manifest, standing: Standing): readonly Hurt[] {
-  const { asked } = standing;
-  const questions = recorded.nodes.filter((node) => node.answers !== undefined && concerns(recorded, standing, node));
+export function questionHurts(recorded: Manifest, current: Manifest, foothold: Foothold): readonly Hurt[] {
+  const { asked } = foothold;
+  const questions = recorded.nodes.filter((node) => node.answers !== undefined && concerns(recorded, foothold, node));
   return questions.flatMap((was): readonly Hurt[] => {
-    const open = asked !== undefined && was.name === standing.node;
+    const open = asked !== undefined && was.name === foothold.node;
     const runs: HurtRuns = open ? { where: "asked at", node: was.name } : { where: "after", node: was.name };
     const hurt = (node: string, verdict: Hurt["verdict"], because: string): Hurt => ({
       node,
@@ -49,6 +49,12 @@ export function questionHurts(recorded: Manifest, current: Manifest, standing: S
         hurts.push(hurt(name, "reapprove", `what was shown is what ${name} would have done before it changed`));
       }
     }
+    for (const { node } of foothold.passed) {
+      const [release, other] = [promptReleaseOf(recorded, node), promptReleaseOf(current, node)];
+      if (release !== undefined && other !== undefined && release !== other) {
+        hurts.push(hurt(node, "reapprove", `the answer is bound to release ${release} of the prompt of ${node}`));
+      }
+    }
     if (mattering(was.details, now.details, "question", nodeDetailMatters).length > 0) {
       hurts.push(hurt(was.name, "reapprove", "who has to be asked, or what the answer relies on, has changed"));
     }
@@ -57,12 +63,12 @@ export function questionHurts(recorded: Manifest, current: Manifest, standing: S
 }
 
 /** An open question, or a yes that has not led to its write yet. */
-function concerns(recorded: Manifest, standing: Standing, approval: NodeContract): boolean {
-  if (standing.asked && standing.node === approval.name) return true;
+function concerns(recorded: Manifest, foothold: Foothold, approval: NodeContract): boolean {
+  if (foothold.asked && foothold.node === approval.name) return true;
   const yes = approval.answers?.approved ?? END;
-  const saidYes = standing.edges.some(({ from, to }) => from === approval.name && to === yes);
+  const saidYes = foothold.edges.some(({ from, to }) => from === approval.name && to === yes);
   const { write, between } = authorisedBy(recorded, approval);
-  return saidYes && [write, ...between].includes(standing.node);
+  return saidYes && [write, ...between].includes(foothold.node);
 }
 
 const differing = (before: readonly string[], after: readonly string[]): readonly string[] => [

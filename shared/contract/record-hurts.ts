@@ -2,18 +2,18 @@ import { isCompensation, writeUndoneBy } from "../agent/compensation.ts";
 import { contractNode, reachable } from "./contract-graph.ts";
 import type { Hurt } from "./hurt.ts";
 import type { Manifest } from "./manifest.ts";
-import type { Standing } from "./standing.ts";
+import type { Foothold } from "./foothold.ts";
 
 /** A record is reused only by a node with the same name, kind and fingerprint. */
-export function recordHurts(recorded: Manifest, current: Manifest, standing: Standing): readonly Hurt[] {
-  return standing.passed.flatMap((record): readonly Hurt[] => {
+export function recordHurts(recorded: Manifest, current: Manifest, foothold: Foothold): readonly Hurt[] {
+  return foothold.passed.flatMap((record): readonly Hurt[] => {
     const hurt = (because: string): readonly Hurt[] => {
-      const again = madeAgain(recorded, current, standing, record.node);
+      const again = madeAgain(recorded, current, foothold, record.node);
       const node = writeUndoneBy(record.node) ?? record.node;
       const runs = { where: "after", node: record.node } as const;
       return [
         again
-          ? { node, runs: { where: "asked at", node: standing.node }, verdict: "reapprove", ...again }
+          ? { node, runs: { where: "asked at", node: foothold.node }, verdict: "reapprove", ...again }
           : { node, runs, verdict: "incompatible", because },
       ];
     };
@@ -38,16 +38,16 @@ export function recordHurts(recorded: Manifest, current: Manifest, standing: Sta
 function madeAgain(
   recorded: Manifest,
   current: Manifest,
-  standing: Standing,
+  foothold: Foothold,
   name: string,
 ): Pick<Hurt, "because" | "question" | "from"> | undefined {
   const [before, now] = [contractNode(recorded, name), contractNode(current, name)];
   const onlyAskedOtherwise =
     before?.kind === "model" && now?.kind === "model" && before.details["output"] === now.details["output"];
-  const onTheWay = standing.edges.some(({ from }) => from === name);
-  if (!standing.asked || !onlyAskedOtherwise || !onTheWay) return undefined;
-  const after = reachable(recorded, name, [standing.node]);
-  const used = standing.passed.some(({ node, kind }) => kind === "write" && after.has(node));
+  const onTheWay = foothold.edges.some(({ from }) => from === name);
+  if (!foothold.asked || !onlyAskedOtherwise || !onTheWay) return undefined;
+  const after = reachable(recorded, name, [foothold.node]);
+  const used = foothold.passed.some(({ node, kind }) => kind === "write" && after.has(node));
   if (used) return undefined;
   return {
     because: `what they show was written by ${name} as it was before`,

@@ -4,7 +4,7 @@ import {
   contractOfRecord,
   readRecordedRuns,
   type RecordedRun,
-  standingOfRecord,
+  footholdOfRecord,
 } from "../../infra/contract/recorded-run.ts";
 import refundAgent from "../../lambdas/agents/refund-agent/agent.ts";
 import { compareAt } from "../../shared/contract/compare-at.ts";
@@ -114,7 +114,7 @@ describe("a recorded run of the shipped agent", () => {
     const started = record.runs.find((item) => item["item"] === "RUN");
     expect(manifestDigest(contract)).toBe(started?.["contract_digest"]);
     expect(contract.workflow_version).toBe(record.workflow_version);
-    expect(compareAt(contract, manifestOf(refundAgent), standingOfRecord(record)).verdict).toBe(
+    expect(compareAt(contract, manifestOf(refundAgent), footholdOfRecord(record)).verdict).toBe(
       expected[file]?.verdict,
     );
   });

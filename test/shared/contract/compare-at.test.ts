@@ -4,7 +4,7 @@ import { nodeOf } from "../../../shared/agent/agent.ts";
 import { compareAt } from "../../../shared/contract/compare-at.ts";
 import { runsInWords } from "../../../shared/contract/hurt.ts";
 import { fingerprintOf, manifestOf } from "../../../shared/contract/manifest.ts";
-import { type StandingHistory, standingOf } from "../../../shared/contract/standing.ts";
+import { type FootholdHistory, footholdOf } from "../../../shared/contract/foothold.ts";
 import { none } from "../../../shared/index.ts";
 import { positionAt } from "../../../shared/runlog/position.ts";
 import {
@@ -23,7 +23,7 @@ const seven = paymentAgent();
 const recorded = manifestOf(seven);
 
 /** A log of version 7: `planner>lookup` is planner's record, which leads to lookup. */
-function log(...records: readonly string[]): StandingHistory["steps"] {
+function log(...records: readonly string[]): FootholdHistory["steps"] {
   return records.map((record, ordinal) => {
     const [name = "", next = ""] = record.split(">");
     const node = nodeOf(seven, name);
@@ -33,18 +33,18 @@ function log(...records: readonly string[]): StandingHistory["steps"] {
 
 const routes = { approved: "payment", rejected: "planner", expired: "end" };
 interface Place {
-  readonly steps: StandingHistory["steps"];
+  readonly steps: FootholdHistory["steps"];
   readonly asked?: boolean;
   readonly handedOut?: string;
   readonly operation?: { readonly node: string; readonly status: "PENDING" | "STARTED" | "SUCCEEDED" | "UNKNOWN" };
   readonly undoing?: boolean;
 }
 
-function standing({ steps, asked, handedOut, operation, undoing }: Place) {
+function foothold({ steps, asked, handedOut, operation, undoing }: Place) {
   const next = steps.at(-1)?.next ?? "planner";
   const position = positionAt(steps.length, next);
   const waiter = { position, node: next, status: "OPEN" as const };
-  return standingOf(
+  return footholdOf(
     {
       run: { entry: "planner", ...(undoing && { compensation: { status: "FAILED" } }) },
       steps,
@@ -66,7 +66,7 @@ function standing({ steps, asked, handedOut, operation, undoing }: Place) {
 }
 
 function judged(place: Place, parts: Parts) {
-  const { verdict, goesOnAt, asksAgain, hurts } = compareAt(recorded, manifestOf(paymentAgent(parts)), standing(place));
+  const { verdict, goesOnAt, asksAgain, hurts } = compareAt(recorded, manifestOf(paymentAgent(parts)), foothold(place));
   return { verdict, goesOnAt, asksAgain, because: [...new Set(hurts.map((hurt) => hurt.because))] };
 }
 
@@ -130,6 +130,12 @@ describe("a pending approval is asked again", () => {
     });
   });
 
+  it("by a new release of the prompt that wrote what it shows: the approval is bound to it, its words are the same", () => {
+    const release = { planner: { prompt: plannerPrompt({ release: 2 }) } };
+    expect(judged(atApproval, release)).toMatchObject({ verdict: "reapprove", goesOnAt: "approval", asksAgain: true });
+    expect(judged({ steps: toApproval }, release)).toMatchObject({ verdict: "compatible" });
+  });
+
   it("by who may decide, also where somebody has, and nothing was sent", () => {
     const finance = { approval: { approvers: { roles: ["finance"] } } };
     expect(judged(atApproval, finance)).toMatchObject({ verdict: "reapprove", goesOnAt: "approval", asksAgain: true });
@@ -171,7 +177,7 @@ describe("a pending approval is asked again", () => {
       };
     });
     const current = manifestOf(two({ planner: { prompt: plannerPrompt({ text: "Plan well." }) } }));
-    expect(compareAt(manifestOf(was), current, standing({ steps, asked: true })).verdict).toBe("incompatible");
+    expect(compareAt(manifestOf(was), current, foothold({ steps, asked: true })).verdict).toBe("incompatible");
   });
 });
 
@@ -268,7 +274,7 @@ describe("what is behind", () => {
 
   it("says where a run stands that it hurts", () => {
     const current = manifestOf(paymentAgent({ before: { lookup: riskCheck } }));
-    const { hurts } = compareAt(recorded, current, standing({ steps: toApproval }));
+    const { hurts } = compareAt(recorded, current, foothold({ steps: toApproval }));
     expect(hurts.map(({ runs }) => runsInWords(runs))).toEqual(["runs past planner"]);
   });
 });

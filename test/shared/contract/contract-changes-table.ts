@@ -43,7 +43,6 @@ const rows: readonly Row[] = [
 
   // What lies ahead of everybody.
   ["a version alone", { version: 8 }, "compatible"],
-  ["a prompt's release number", { planner: { prompt: plannerPrompt({ release: 2 }) } }, "compatible"],
   ["a model's time limit", { planner: { timeout: 5_000 } }, "compatible"],
   ["a model's attempts and tokens", { planner: { attempts: 9, outputTokens: 9 } }, "compatible"],
   ["a tool's attempts and time limit", { payment: { tool: paymentTool({ attempts: 9, timeout: 9 }) } }, "compatible"],
@@ -71,6 +70,13 @@ const rows: readonly Row[] = [
   ["a node behind the last one", { before: { end: note } }, "compatible"],
 
   // What a pending question was about.
+  [
+    "a prompt's release number",
+    { planner: { prompt: plannerPrompt({ release: 2 }) } },
+    "reapprove",
+    "reapprove for runs at approval",
+    "reapprove for runs past approval",
+  ],
   [
     "who may approve",
     { approval: { approvers: { roles: ["finance"] } } },

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { compareAt } from "../../../shared/contract/compare-at.ts";
 import { manifestOf } from "../../../shared/contract/manifest.ts";
 import { type Migration, migrateState, migrationsBetween } from "../../../shared/contract/migration.ts";
-import type { Standing } from "../../../shared/contract/standing.ts";
-import { standingOf } from "../../../shared/contract/standing.ts";
+import type { Foothold } from "../../../shared/contract/foothold.ts";
+import { footholdOf } from "../../../shared/contract/foothold.ts";
 import { problemOf } from "../agent/shop.ts";
 import { type Parts, paymentAgent, riskCheck } from "./payment-agent.ts";
 
@@ -78,8 +78,8 @@ describe("a run under a version that migrations lead to", () => {
   const recorded = manifestOf(paymentAgent());
   const eight = (parts: Parts = {}, over: Partial<Migration> = {}) =>
     manifestOf(paymentAgent({ version: 8, options: { migrations: [up(7, 8, over)] }, ...parts }));
-  const at = (node: string, over: Partial<Standing> = {}): Standing => ({
-    ...standingOf({ run: { entry: "planner" }, steps: [], waiters: [] }, []),
+  const at = (node: string, over: Partial<Foothold> = {}): Foothold => ({
+    ...footholdOf({ run: { entry: "planner" }, steps: [], waiters: [] }, []),
     node,
     ...over,
   });
@@ -101,6 +101,7 @@ describe("a run under a version that migrations lead to", () => {
       goesOnAt: "approval",
       asksAgain: true,
     });
+    expect(compareAt(recorded, eight({}, { reapprove: true }), at("lookup"))).toMatchObject({ asksAgain: false });
     expect(compareAt(recorded, eight({ before: { payment: riskCheck } }), at("approval", asked))).toMatchObject({
       verdict: "migrate",
       goesOnAt: "approval",

@@ -7,14 +7,14 @@ import { compareAt } from "../../../shared/contract/compare-at.ts";
 import { compareContracts } from "../../../shared/contract/compare-contracts.ts";
 import { targetsOf } from "../../../shared/contract/contract-graph.ts";
 import { fingerprintOf, type Manifest, manifestOf } from "../../../shared/contract/manifest.ts";
-import { type StandingHistory, standingOf } from "../../../shared/contract/standing.ts";
+import { type FootholdHistory, footholdOf } from "../../../shared/contract/foothold.ts";
 import type { Agent } from "../../../shared/index.ts";
 import { checkStep } from "../../../shared/run/check-step.ts";
 import { Position, positionAt } from "../../../shared/runlog/position.ts";
 import type { Step } from "../../../shared/runlog/step.ts";
 import { soundAgents } from "../compile/random-agent.ts";
 
-type Steps = StandingHistory["steps"];
+type Steps = FootholdHistory["steps"];
 
 /** One change to one node, or none. `seed` says which. */
 function changed(agent: Agent, how: string, seed: number): Agent {
@@ -65,7 +65,7 @@ const place = (manifest: Manifest, steps: Steps, asks: boolean) => {
   const position = next === "end" ? "end" : positionAt(steps.length, next);
   const routes = answers && { approved: answers.approved, rejected: answers.rejected, expired: answers.expired };
   const waiters = asks && routes ? [{ position, node: next, kind: "approval", status: "OPEN", routes }] : [];
-  return standingOf({ run: { entry: manifest.entry }, steps, waiters }, []);
+  return footholdOf({ run: { entry: manifest.entry }, steps, waiters }, []);
 };
 
 const changes = fc.constantFrom("nothing", "kind", "next", "insert", "output", "remove");
@@ -84,15 +84,15 @@ describe("for any agent, any change and any run", () => {
         const [recorded, now] = [manifestOf(agent), changed(agent, how, seed)];
         const current = manifestOf(now);
         const steps = walk(agent, recorded, choices);
-        const standing = place(recorded, steps, asks);
-        const { verdict, goesOnAt } = compareAt(recorded, current, standing);
+        const foothold = place(recorded, steps, asks);
+        const { verdict, goesOnAt } = compareAt(recorded, current, foothold);
         expect(verdict === "incompatible").toBe(goesOnAt === undefined);
         if (verdict !== "same" && verdict !== "compatible") return;
         for (const step of steps) {
           const record = { ...step, run_id: "run-1", position: Position.parse(step.position) } as unknown as Step;
           checkStep(record, findNode(now, step.node));
         }
-        for (const { from, to } of standing.edges.slice(1)) {
+        for (const { from, to } of foothold.edges.slice(1)) {
           if (to !== "end") expect(targetsOf(current, from)).toContain(to);
         }
       }),

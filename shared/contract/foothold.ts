@@ -18,7 +18,7 @@ export interface Edge {
 }
 
 /** Where a run stands, as far as a contract is concerned. */
-export interface Standing {
+export interface Foothold {
   /** The node that is next, or `end`. */
   readonly node: string;
   /** A person was asked there, and each of their answers leads where it says. */
@@ -34,7 +34,7 @@ export interface Standing {
 }
 
 /** The parts of a history that tell where a run stands. Plain text, so that what another version or an API says can be read too. */
-export interface StandingHistory {
+export interface FootholdHistory {
   readonly run: { readonly entry: string; readonly compensation?: unknown };
   readonly steps: readonly {
     readonly position: string;
@@ -54,17 +54,17 @@ export interface StandingHistory {
 }
 
 /** What the ledger says about an operation of the run. */
-export interface StandingOperation {
+export interface FootholdOperation {
   readonly operation_id: string;
   readonly position: string;
   readonly status: string;
 }
 
 /** Where a run stands by its log and its part of the ledger. */
-export function standingOf(
-  { run, steps, waiters }: StandingHistory,
-  operations: readonly StandingOperation[],
-): Standing {
+export function footholdOf(
+  { run, steps, waiters }: FootholdHistory,
+  operations: readonly FootholdOperation[],
+): Foothold {
   const forward = steps.filter((step) => !isCompensation(step.node));
   const node = forward.at(-1)?.next ?? run.entry;
   const recorded = new Set(steps.map((step) => step.position));
@@ -85,9 +85,9 @@ export function standingOf(
  * out: then somebody waits for it.
  */
 function begunOf(
-  steps: StandingHistory["steps"],
-  waiters: StandingHistory["waiters"],
-  operations: readonly StandingOperation[],
+  steps: FootholdHistory["steps"],
+  waiters: FootholdHistory["waiters"],
+  operations: readonly FootholdOperation[],
 ): readonly string[] {
   const inLog = new Set(steps.map((step) => step.operation_id));
   const inDoubt = operations
@@ -99,7 +99,7 @@ function begunOf(
 }
 
 /** Where a record leads back to a node on the way, it ends a round: what lies between is gone over again. */
-function wayOf(entry: string, steps: StandingHistory["steps"]): readonly Edge[] {
+function wayOf(entry: string, steps: FootholdHistory["steps"]): readonly Edge[] {
   const way: { readonly node: string; readonly next: string }[] = [];
   for (const step of steps) {
     way.push({ node: step.node, next: step.next });
@@ -114,8 +114,8 @@ function wayOf(entry: string, steps: StandingHistory["steps"]): readonly Edge[] 
  * at its end, which nobody has noted yet. Where several ways lead there, it has gone all of them, and in every round that there is: a
  * change on any of them shows.
  */
-export function everyStanding(manifest: Manifest): readonly Standing[] {
-  const entered = (node: string): Standing => ({
+export function everyFoothold(manifest: Manifest): readonly Foothold[] {
+  const entered = (node: string): Foothold => ({
     node,
     asked: undefined,
     begun: [],
@@ -125,7 +125,7 @@ export function everyStanding(manifest: Manifest): readonly Standing[] {
       .map(({ name, kind, fingerprint }) => ({ node: name, kind, fingerprint })),
     edges: [{ from: START, to: manifest.entry }, ...edgesBefore(manifest, node)],
   });
-  const inNodes = manifest.nodes.flatMap((node): readonly Standing[] => {
+  const inNodes = manifest.nodes.flatMap((node): readonly Foothold[] => {
     const at = entered(node.name);
     if (node.answers) {
       const { approved, rejected, expired } = node.answers;
