@@ -41,6 +41,8 @@ export interface SweepWorldOptions {
   readonly side?: "key" | "key_and_query" | "query" | "none" | "queue" | "human";
   /** Asks a person before the order is placed. */
   readonly approval?: boolean;
+  /** Different people who have to say yes. Default 1. */
+  readonly quorum?: number;
   /** Whether the tool makes its answer from a reference alone. Default true. */
   readonly resultOf?: boolean;
   readonly attempts?: number;
@@ -111,6 +113,7 @@ export async function sweepWorld(tables: LocalTables, options: SweepWorldOptions
           on_reject: "Nothing happens.",
         }),
         validFor: days(1),
+        approvers: { quorum: options.quorum ?? 1 },
         onReject: "end",
       })
       .write("place", write)

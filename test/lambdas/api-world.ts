@@ -135,8 +135,8 @@ export function apiWorld(tables: LocalTables, agents: readonly Agent[]) {
     },
 
     /** Starts a run over HTTP and plays its state machine up to the wait for a person. */
-    async park(agent: Agent, workflowId: string, input: unknown) {
-      const { body } = await ask("POST", "/runs", { agent: agent.name, workflow_id: workflowId, input });
+    async park(agent: Agent, workflowId: string, input: unknown, startedBy?: Readonly<Record<string, unknown>>) {
+      const { body } = await ask("POST", "/runs", { agent: agent.name, workflow_id: workflowId, input }, startedBy);
       const runId: string = body.run_id;
       const execution = `${runId}-1`;
       const node = agent.nodes[0]?.name ?? "";

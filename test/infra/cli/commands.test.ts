@@ -164,6 +164,15 @@ describe("a run that waits for a person", () => {
     expect(raw.json().approvals).toMatchObject([{ approval_id: approvalId, status: "pending" }]);
   });
 
+  test("of an agent that does not say how to undo is not cancelled with compensation, and goes on waiting", async () => {
+    const cancelled = await run(["cancel", runId, "--compensate"]);
+    expect(cancelled.code).toBe(1);
+    expect(cancelled.stderr).toMatch(
+      /^surefoot: run \S+ cannot be compensated: refund-agent version 1 declares no way to undo a write\. Nothing was changed/mu,
+    );
+    expect((await actions.run(runId)).status).toBe("WAITING");
+  });
+
   test(
     "goes back with the reviewer's words, and asks again; the first no stays what counts",
     async () => {
