@@ -15,6 +15,8 @@ import type { NoticeLog } from "../shared/notify/notice-log.ts";
 import type { DeliveryQueue } from "../shared/ports/delivery-queue.ts";
 import type { Executions, Waker } from "../shared/ports/executions.ts";
 import type { MessagesInHand } from "../shared/ports/messages-in-hand.ts";
+import { dynamoReleases } from "../shared/release/dynamo-releases.ts";
+import type { Releases } from "../shared/release/releases.ts";
 import type { RunPorts } from "../shared/run/ports.ts";
 import { dynamoRunLog } from "../shared/runlog/dynamo-run-log.ts";
 import { sfnExecutions, sfnWaker } from "../shared/sfn/sfn-executions.ts";
@@ -41,6 +43,7 @@ export interface Wiring extends RunPorts {
   readonly executionStates: ExecutionStates;
   readonly sweepState: SweepStateStore;
   readonly noticeLog: NoticeLog;
+  readonly releases: Releases;
 }
 
 export function wire(service: string, env: Environment): Wiring {
@@ -88,6 +91,7 @@ export function portsOver({ dynamo, sfn, lambda }: Clients, { tables, ...given }
     executionStates: sfnExecutionStates(sfn),
     sweepState: dynamoSweepState(dynamo, tables.runsTable),
     noticeLog: dynamoNoticeLog(dynamo, tables.runsTable),
+    releases: dynamoReleases(dynamo, tables.runsTable),
   };
 }
 

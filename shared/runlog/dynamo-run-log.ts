@@ -279,12 +279,14 @@ const runIndexAttributes = (run: RunRecord): Item => ({
   open_since: run.created_at,
 });
 
-/** `waiting_for` and `failure` describe the present status only: a change that does not name them removes them. */
+/** These describe the present status only: a change that does not name them removes them. */
+const ofThisStatus = ["waiting_for", "failure", "moving_to"] as const;
+
 function changeExpression(run: RunRecord, from: readonly RunStatus[], change: RunChange, writeId: string, at: string) {
   const values: Record<string, unknown> = { ":mine": run.execution, ":write": writeId, ":at": at };
   const names: Record<string, string> = { "#status": "status", "#execution": "execution" };
   const sets = ["write_id = :write", "updated_at = :at"];
-  const removes = (["waiting_for", "failure"] as const).filter((name) => change[name] === undefined) as string[];
+  const removes = ofThisStatus.filter((name) => change[name] === undefined) as string[];
   for (const [name, value] of Object.entries(change)) {
     if (value === undefined) continue;
     names[`#${name}`] = name;

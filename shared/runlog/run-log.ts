@@ -40,7 +40,22 @@ export interface WaiterKey {
 }
 
 export type RunChange = Partial<
-  Pick<RunRecord, "status" | "outcome" | "waiting_for" | "failure" | "compensation" | "execution" | "execution_attempt">
+  Pick<
+    RunRecord,
+    | "status"
+    | "outcome"
+    | "waiting_for"
+    | "failure"
+    | "compensation"
+    | "execution"
+    | "execution_attempt"
+    | "moving_to"
+    | "retired"
+    | "state_machine_arn"
+    | "workflow_version"
+    | "contract_digest"
+    | "compatible_with"
+  >
 >;
 
 /** The store of where to resume from. Every write is one conditional item write; a lost acknowledgement is read back, not repeated. */

@@ -3,6 +3,7 @@ import { isCompensation } from "../agent/compensation.ts";
 import { Person } from "../approval/person.ts";
 import { FaultRecord } from "../faults/fault.ts";
 import { PackedValue } from "../payloads/claim-check.ts";
+import { Retirement } from "../release/release.ts";
 
 /**
  * - RUNNING: an execution works on it. WAITING: parked at a waiter that will wake it.
@@ -46,6 +47,10 @@ export const RunCompensation = z.object({
 });
 export type RunCompensation = z.infer<typeof RunCompensation>;
 
+/** Where a run that somebody resumed on another version is about to go on. It stays where it is until that version has taken it. */
+export const RunMove = z.object({ state_machine_arn: z.string(), workflow_version: z.number().int() });
+export type RunMove = z.infer<typeof RunMove>;
+
 export const RunRecord = z.object({
   run_id: RunId,
   agent: z.string(),
@@ -58,7 +63,11 @@ export const RunRecord = z.object({
   outcome: z.string().optional(),
   input: PackedValue,
   input_digest: z.string(),
+  /** The version of the states that it goes on with, whatever is deployed meanwhile. */
   state_machine_arn: z.string(),
+  moving_to: RunMove.optional(),
+  /** A version it was on was retired. Holds while it still is on that one. */
+  retired: Retirement.extend({ workflow_version: z.number().int() }).optional(),
   /** The agent's first node, where a run without steps enters. */
   entry: z.string(),
   /** Name of the execution that owns the run now: `<run_id>-<execution_attempt>`. */
@@ -78,6 +87,10 @@ export const RunRecord = z.object({
   write_id: z.string(),
 });
 export type RunRecord = z.infer<typeof RunRecord>;
+
+/** Why nothing more may happen where it is: its version was retired, and no other has taken it since. */
+export const retirementOf = ({ retired, workflow_version }: Pick<RunRecord, "retired" | "workflow_version">) =>
+  retired?.workflow_version === workflow_version ? retired : undefined;
 
 /** What it did is being undone; afterwards `compensation` says that it was. */
 export const isCompensating = ({ status, compensation }: Pick<RunRecord, "status" | "compensation">): boolean =>
