@@ -69,6 +69,8 @@ export interface LocalRunnerOptions {
 export interface LocalDeliveries extends Partial<Pick<SqsEventSourceOptions, "batchSize" | "concurrency">> {
   /** Receives before a message goes to the dead letter queue. */
   readonly receivesMax?: number;
+  /** How long a message stays unseen that a worker died with; at least the worker's own time. */
+  readonly visibilityTimeoutSeconds?: number;
   /** What the queue calls, given what calls the worker. */
   readonly invokeFor?: (invoke: InvokeFunction) => InvokeFunction;
 }
@@ -126,10 +128,16 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
 
     const functionsEndpoint = await startLambdaEndpoint({ invoke: (name, payload) => pool.invoke(name, payload) });
     stops.push(() => functionsEndpoint.stop());
-    const { receivesMax, invokeFor = (invoke: InvokeFunction) => invoke, ...batches } = options.deliveries ?? {};
+    const {
+      receivesMax,
+      visibilityTimeoutSeconds,
+      invokeFor = (invoke: InvokeFunction) => invoke,
+      ...batches
+    } = options.deliveries ?? {};
     const delivery = {
       ...deliveryQueueSettings(settings.stepTimeoutSeconds),
       ...(receivesMax !== undefined && { receivesMax }),
+      ...(visibilityTimeoutSeconds !== undefined && { visibilityTimeoutSeconds }),
     };
     const sqs = await startLocalSqs({ queues: [deliveryQueueOf(delivery)] });
     stops.push(() => sqs.stop());
