@@ -80,11 +80,12 @@ async function liveRun(
     ...waiter,
     position: parseWaiterId(waiter.waiter_id)?.position ?? "",
   }));
+  const contract = await contractOf(shown.contract_digest);
   return {
     run: id,
     version: shown.workflow_version,
-    contract: await contractOf(shown.contract_digest),
-    foothold: footholdOf({ run: shown, steps: shown.steps, waiters }, shown.operations),
+    contract,
+    foothold: footholdOf({ run: shown, steps: shown.steps, waiters }, shown.operations, contract),
   };
 }
 

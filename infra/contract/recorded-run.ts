@@ -84,7 +84,8 @@ const recordedRunError = (message: string): Error =>
   });
 
 /** Where the recorded run stands. */
-export function footholdOfRecord({ run_id, runs, ledger }: RecordedRun): Foothold {
+export function footholdOfRecord(record: RecordedRun): Foothold {
+  const { run_id, runs, ledger } = record;
   const own = runs.filter((item) => item["run_id"] === run_id);
   const of = (prefix: string) => own.filter((item) => String(item["item"]).startsWith(prefix));
   return footholdOf(
@@ -94,6 +95,7 @@ export function footholdOfRecord({ run_id, runs, ledger }: RecordedRun): Foothol
       waiters: of("WAIT#").map((item) => WaiterItem.parse(item)),
     },
     ledger.map((item) => OperationItem.parse(item)),
+    contractOfRecord(record),
   );
 }
 

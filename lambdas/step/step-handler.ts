@@ -1,12 +1,13 @@
 import { z } from "zod";
 import type { Agent } from "../../shared/agent/agent.ts";
-import { COMPENSATE, linesOf } from "../../shared/compile/lines.ts";
+import { COMPENSATE, linesOf, TAKE_OVER } from "../../shared/compile/lines.ts";
 import { OperationId } from "../../shared/operation/operation-id.ts";
 import { compensateRun } from "../../shared/run/compensate-run.ts";
 import { deliverOperation } from "../../shared/run/deliver-operation.ts";
 import type { NodePorts } from "../../shared/run/ports.ts";
 import { reconcileOperation } from "../../shared/run/reconcile-operation.ts";
 import { runLine } from "../../shared/run/run-line.ts";
+import { takeOverRun } from "../../shared/run/take-over.ts";
 import { Position } from "../../shared/runlog/position.ts";
 import { orPassing } from "../or-passing.ts";
 
@@ -22,7 +23,7 @@ export interface Invocation {
   readonly invokedFunctionArn?: string;
 }
 
-/** Runs one line of an agent, undoes what a run of it has done, or looks after one of its operations. Ids in, ids out. */
+/** Runs one line of an agent, undoes what a run of it has done, takes a run of another version over, or looks after one of its operations. Ids in, ids out. */
 export function createStepHandler(
   agent: Agent,
   ports: NodePorts,
@@ -42,6 +43,7 @@ export function createStepHandler(
     const entry = { runId: parsed.run_id, position: parsed.position, execution: parsed.execution, ...within };
     const what = `run ${parsed.run_id} at ${parsed.position}`;
     if (parsed.line === COMPENSATE) return orPassing(what, () => compensateRun(agent, entry, ports));
+    if (parsed.line === TAKE_OVER) return orPassing(what, () => takeOverRun(agent, entry, ports));
     const line = lines.get(parsed.line);
     if (!line) {
       throw new Error(

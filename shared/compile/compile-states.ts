@@ -7,9 +7,9 @@ import { END } from "../runlog/step.ts";
 import { type AslState, type Catcher, type ChoiceState, type StateMachineDefinition, type TaskState } from "./asl.ts";
 import type { CompileSettings } from "./compile-settings.ts";
 import { afterSettle, compensationState, compensationStates } from "./compensation-states.ts";
-import { COMPENSATE, exitsOf, type Line, lineOf, WAIT } from "./lines.ts";
+import { COMPENSATE, exitsOf, type Line, lineOf, TAKE_OVER, WAIT } from "./lines.ts";
 import { nodeTimeMs } from "./node-time.ts";
-import { retryOfLine } from "./retry-policy.ts";
+import { retryOfLine, retryOfNodes } from "./retry-policy.ts";
 import { backstopSeconds, expireTask, resolveTask, settleTask, stepTask, waitTask } from "./tasks.ts";
 import { sentBackError, sentBackTargets } from "./sent-back.ts";
 import { wireError } from "./wire-errors.ts";
@@ -20,6 +20,7 @@ const state = {
   done: "Done",
   stopped: "Stopped quietly",
   lost: "Route unknown",
+  takeOver: "Take over run",
   settle: "Settle failure",
   failed: "Failed",
   wait: (approval: string) => `Wait for ${approval}`,
@@ -36,16 +37,13 @@ export function compileStates(agent: Agent, lines: readonly Line[], settings: Co
   const states: Record<string, AslState> = {
     [state.start]: {
       Type: "Choice",
-      Comment: "A new run enters at its first node, a resumed one at any.",
+      Comment:
+        "A new run enters at its first node, a resumed one at any; where a line finds the log further on, it goes on from there.",
       Choices: [
-        ...agent.nodes.map((node) => ({
-          Variable: "$.resume_at",
-          StringEquals: node.name,
-          Next: target(node.name),
-        })),
-        ...(compensates
-          ? [{ Variable: "$.resume_at", StringEquals: COMPENSATE, Next: compensationState.compensate }]
-          : []),
+        ...agent.nodes.map(({ name }) => choice(name, target(name))),
+        ...(compensates ? [choice(COMPENSATE, compensationState.compensate)] : []),
+        choice(TAKE_OVER, state.takeOver),
+        choice(END, state.done),
       ],
       Default: state.lost,
     },
@@ -75,6 +73,11 @@ export function compileStates(agent: Agent, lines: readonly Line[], settings: Co
     checkTimes(agent, undoable.map(compensationOf), settings);
     Object.assign(states, compensationStates(undoable, state, settings));
   }
+  states[state.takeOver] = stepTask(
+    { line: TAKE_OVER, comment: "This version looks whether, and where, it may continue the run" },
+    settings,
+    { Retry: retryOfNodes([]), Catch: catchFailure, way: { Next: state.start } },
+  );
   Object.assign(states, closingStates(states, compensates));
   return {
     Comment: `${agent.name} version ${agent.version}, compiled by Surefoot`,
@@ -133,10 +136,13 @@ const catchFailure: readonly Catcher[] = [
 function choiceAfter(exits: readonly string[], stateOf: (exit: string) => string): ChoiceState {
   return {
     Type: "Choice",
-    Choices: exits.map((exit) => ({ Variable: "$.next", StringEquals: exit, Next: stateOf(exit) })),
-    Default: state.lost,
+    Choices: exits.map((exit) => choice(exit, stateOf(exit))),
+    // Another execution has recorded more than this line knows.
+    Default: state.start,
   };
 }
+
+const choice = (next: string, Next: string) => ({ Variable: "$.next", StringEquals: next, Next });
 
 function waitStates(line: Line, approval: ApprovalNode, target: (node: string) => string): Record<string, AslState> {
   const after = (node: string, error: string): Catcher => ({

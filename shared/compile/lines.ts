@@ -105,5 +105,11 @@ export const COMPENSATE = "compensate!";
 /** What that line returns as `next` when the run it compensated has failed: its execution fails too. */
 export const FAILED = "failed!";
 
+/**
+ * Where an execution enters that first has its version take the run over: a version that the run did not start on, or one that shall look
+ * once more. It has no nodes; no node can have this name.
+ */
+export const TAKE_OVER = "take_over!";
+
 export const lineOf = (lines: readonly Line[], node: string): Line | undefined =>
   lines.find((line) => line.nodes.includes(node));

@@ -2,6 +2,7 @@ import { END } from "../runlog/step.ts";
 import { contractNode } from "./contract-graph.ts";
 import type { Hurt } from "./hurt.ts";
 import { hurtsOf } from "./hurts-of.ts";
+import { openQuestions } from "./question-hurts.ts";
 import { type Manifest, manifestDigest } from "./manifest.ts";
 import { type MigrationContract, migrationsBetween } from "./migration.ts";
 import type { Foothold } from "./foothold.ts";
@@ -14,8 +15,10 @@ export interface PlaceComparison {
   readonly to: number;
   /** The node at which it goes on; undefined where it does not. */
   readonly goesOnAt: string | undefined;
-  /** Whether a person has to be asked again: an open question is closed first, and a yes that was given no longer counts. */
+  /** Whether a person has to be asked again where it goes on: an open question is closed first, and a yes that was given no longer counts. */
   readonly asksAgain: boolean;
+  /** Approvals whose open question, or whose yes that has not led to its write yet, counts no more. */
+  readonly voids: readonly string[];
   /** To be applied to the folded state, in order. Empty unless the verdict is `migrate`. */
   readonly migrations: readonly MigrationContract[];
   /** Why it is not simply compatible. */
@@ -28,17 +31,21 @@ export interface PlaceComparison {
  */
 export function compareAt(recorded: Manifest, current: Manifest, foothold: Foothold): PlaceComparison {
   const versions = { from: recorded.workflow_version, to: current.workflow_version };
-  const goesOn = { ...versions, goesOnAt: foothold.node, asksAgain: false, migrations: [] };
+  const goesOn = { ...versions, goesOnAt: foothold.node, asksAgain: false, voids: [], migrations: [] };
   if (manifestDigest(recorded) === manifestDigest(current)) return { ...goesOn, verdict: "same", hurts: [] };
 
   const hurts = [...hurtsOf(recorded, current, foothold), ...inFlightHurts(recorded, current, foothold)];
   const migrations = migrationsBetween(current.migrations ?? [], versions.from, versions.to) ?? [];
-  if (migrations.length > 0) return migrated(current, foothold, hurts, { ...versions, migrations });
+  const questions = openQuestions(recorded, foothold).map(({ name }) => name);
+  if (migrations.length > 0) {
+    return migrated(current, foothold, { hurts, questions }, { ...versions, migrations });
+  }
 
   const verdict = worstVerdict(["compatible", ...hurts.map((hurt) => hurt.verdict)]);
   if (verdict === "incompatible") return { ...goesOn, goesOnAt: undefined, verdict, hurts };
   const asksAgain = verdict === "reapprove";
-  return { ...goesOn, verdict, asksAgain, goesOnAt: asksAgain ? askedAt(foothold, hurts) : foothold.node, hurts };
+  if (!asksAgain) return { ...goesOn, verdict, hurts };
+  return { ...goesOn, verdict, asksAgain, voids: questions, goesOnAt: askedAt(foothold, hurts), hurts };
 }
 
 /** A raised version says that something changed that no manifest shows: a callback may make another operation of the same act. */
@@ -65,28 +72,31 @@ function inFlightHurts(recorded: Manifest, current: Manifest, foothold: Foothold
 function migrated(
   current: Manifest,
   foothold: Foothold,
-  hurts: readonly Hurt[],
+  { hurts, questions }: { readonly hurts: readonly Hurt[]; readonly questions: readonly string[] },
   by: Pick<PlaceComparison, "from" | "to" | "migrations">,
 ): PlaceComparison {
   const at = by.migrations.reduce((node, migration) => migration.resume_at?.[node] ?? node, foothold.node);
   const moved = at !== foothold.node;
   const stranded = hurts.some(({ unmovable }) => unmovable) || (at !== END && !contractNode(current, at));
   if (stranded) {
-    return { ...by, verdict: "incompatible", goesOnAt: undefined, asksAgain: false, migrations: [], hurts };
+    return { ...by, verdict: "incompatible", goesOnAt: undefined, asksAgain: false, voids: [], migrations: [], hurts };
   }
-  const wanted = foothold.asked !== undefined && by.migrations.some(({ reapprove }) => reapprove);
-  // Whoever goes on elsewhere comes to the question again, if there is one.
-  const asksAgain = !moved && (wanted || hurts.some(({ question }) => question));
-  const questions = hurts.map(({ from, ...hurt }) => hurt);
-  return { ...by, verdict: "migrate", goesOnAt: asksAgain ? askedAt(foothold, questions) : at, asksAgain, hurts };
+  const wanted = by.migrations.some(({ reapprove }) => reapprove) ? questions : [];
+  // An open question shows what another state said. Whoever goes on elsewhere comes to it again, if there is one.
+  const isVoid = foothold.asked !== undefined || wanted.length > 0 || hurts.some(({ question }) => question);
+  const asksAgain = isVoid && !moved;
+  const mended = hurts.map(({ from, ...hurt }) => hurt);
+  const goesOnAt = asksAgain ? askedAt(foothold, mended, wanted) : at;
+  return { ...by, verdict: "migrate", goesOnAt, asksAgain, voids: isVoid ? questions : [], hurts };
 }
 
 /** Where a run goes on so that the question comes again: before whatever it shows has to be made again, else at the question itself. */
-function askedAt(foothold: Foothold, hurts: readonly Hurt[]): string {
-  const places = hurts.flatMap(({ question, from, runs }) => {
+function askedAt(foothold: Foothold, hurts: readonly Hurt[], questions: readonly string[] = []): string {
+  const hurt = hurts.flatMap(({ question, from, runs }) => {
     if (!question) return [];
     if (from !== undefined) return [from];
     return runs.where === "after" ? [runs.node] : [];
   });
+  const places = [...hurt, ...questions];
   return foothold.edges.find(({ from }) => places.includes(from))?.from ?? foothold.node;
 }

@@ -1,4 +1,5 @@
 import { isCompensation } from "../agent/compensation.ts";
+import { sinceAdoption } from "../runlog/adoption.ts";
 import { END } from "../runlog/step.ts";
 import { edgesBefore, leadsTo } from "./contract-graph.ts";
 import type { Manifest } from "./manifest.ts";
@@ -60,13 +61,19 @@ export interface FootholdOperation {
   readonly status: string;
 }
 
-/** Where a run stands by its log and its part of the ledger. */
+/**
+ * Where a run stands by its log and its part of the ledger. Of one that was taken over by the version of `contract`, only what came since
+ * is its own; of what came before it is taken that it went every way that leads there.
+ */
 export function footholdOf(
   { run, steps, waiters }: FootholdHistory,
   operations: readonly FootholdOperation[],
+  contract: Manifest | undefined,
 ): Foothold {
-  const forward = steps.filter((step) => !isCompensation(step.node));
-  const node = forward.at(-1)?.next ?? run.entry;
+  const { adoption, own } = sinceAdoption(steps);
+  const before = adoption && contract ? enteredAt(contract, adoption.next) : undefined;
+  const forward = own.filter((step) => !isCompensation(step.node));
+  const node = forward.at(-1)?.next ?? adoption?.next ?? run.entry;
   const recorded = new Set(steps.map((step) => step.position));
   const open = waiters.filter((waiter) => !recorded.has(waiter.position));
   const asked = open.find((waiter) => waiter.kind === "approval" && waiter.node === node);
@@ -75,8 +82,8 @@ export function footholdOf(
     asked: asked?.routes,
     begun: begunOf(steps, open, operations),
     undoing: run.compensation !== undefined,
-    passed: [...new Map(steps.map((step) => [step.node, step])).values()],
-    edges: wayOf(run.entry, forward),
+    passed: [...new Map([...(before?.passed ?? []), ...own].map((step) => [step.node, step])).values()],
+    edges: before ? [...before.edges, ...wayOf(node, forward).slice(1)] : wayOf(run.entry, forward),
   };
 }
 
@@ -115,16 +122,7 @@ function wayOf(entry: string, steps: FootholdHistory["steps"]): readonly Edge[] 
  * change on any of them shows.
  */
 export function everyFoothold(manifest: Manifest): readonly Foothold[] {
-  const entered = (node: string): Foothold => ({
-    node,
-    asked: undefined,
-    begun: [],
-    undoing: false,
-    passed: manifest.nodes
-      .filter(({ name }) => leadsTo(manifest, name, node))
-      .map(({ name, kind, fingerprint }) => ({ node: name, kind, fingerprint })),
-    edges: [{ from: START, to: manifest.entry }, ...edgesBefore(manifest, node)],
-  });
+  const entered = (node: string) => enteredAt(manifest, node);
   const inNodes = manifest.nodes.flatMap((node): readonly Foothold[] => {
     const at = entered(node.name);
     if (node.answers) {
@@ -135,3 +133,15 @@ export function everyFoothold(manifest: Manifest): readonly Foothold[] {
   });
   return [...inNodes, entered(END)];
 }
+
+/** About to enter a node, by every way that there is. */
+const enteredAt = (manifest: Manifest, node: string): Foothold => ({
+  node,
+  asked: undefined,
+  begun: [],
+  undoing: false,
+  passed: manifest.nodes
+    .filter(({ name }) => leadsTo(manifest, name, node))
+    .map(({ name, kind, fingerprint }) => ({ node: name, kind, fingerprint })),
+  edges: [{ from: START, to: manifest.entry }, ...edgesBefore(manifest, node)],
+});

@@ -14,9 +14,12 @@ export interface Migration {
    * outside touched.
    */
   readonly migrate: (state: State) => State;
-  /** Whether a pending approval is asked again. It is anyway where what it authorises has changed. Default false. */
+  /**
+   * Whether a yes that has not led to its write yet is asked for again. It is anyway where what it authorises has changed, and so is a
+   * question that nobody has answered: what it shows was made of the old state. Default false.
+   */
   readonly reapprove?: boolean;
-  /** Where a run goes on that stands at a node `to` does not have: old name → new name. Default: where it stands. */
+  /** Where a run goes on by the node that it stands at, e.g. one that `to` does not have: old name → new name. Default: where it stands. */
   readonly resumeAt?: Readonly<Record<string, string>>;
 }
 

@@ -9,8 +9,7 @@ import type { Foothold } from "./foothold.ts";
 /** What was asked must still be what is asked, about the same write, with the same consequences. */
 export function questionHurts(recorded: Manifest, current: Manifest, foothold: Foothold): readonly Hurt[] {
   const { asked } = foothold;
-  const questions = recorded.nodes.filter((node) => node.answers !== undefined && concerns(recorded, foothold, node));
-  return questions.flatMap((was): readonly Hurt[] => {
+  return openQuestions(recorded, foothold).flatMap((was): readonly Hurt[] => {
     const open = asked !== undefined && was.name === foothold.node;
     const runs: HurtRuns = open ? { where: "asked at", node: was.name } : { where: "after", node: was.name };
     const hurt = (node: string, verdict: Hurt["verdict"], because: string): Hurt => ({
@@ -62,7 +61,10 @@ export function questionHurts(recorded: Manifest, current: Manifest, foothold: F
   });
 }
 
-/** An open question, or a yes that has not led to its write yet. */
+/** Approvals that somebody is asked for now, or whose yes has not led to its write yet. */
+export const openQuestions = (recorded: Manifest, foothold: Foothold): readonly NodeContract[] =>
+  recorded.nodes.filter((node) => node.answers !== undefined && concerns(recorded, foothold, node));
+
 function concerns(recorded: Manifest, foothold: Foothold, approval: NodeContract): boolean {
   if (foothold.asked && foothold.node === approval.name) return true;
   const yes = approval.answers?.approved ?? END;

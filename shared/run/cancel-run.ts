@@ -3,7 +3,7 @@ import type { Executions, Waker } from "../ports/executions.ts";
 import { executionName, isOpen, openRunStatuses, type RunRecord } from "../runlog/run-record.ts";
 import { beginCompensation } from "./begin-compensation.ts";
 import type { RunPorts } from "./ports.ts";
-import { enterCompensation } from "./resume-run.ts";
+import { enterCompensation } from "./place-of.ts";
 import { isCalledOff, sendHome } from "./send-home.ts";
 
 /** Times a run may change hands while it is cancelled. */
@@ -86,5 +86,5 @@ async function move(run: RunRecord, ports: CancelPorts): Promise<void> {
   }
   if (run.compensation?.because !== "cancelled" || run.status !== "RUNNING") return;
   const { position, node } = enterCompensation(run);
-  await ports.executions.start(run.state_machine_arn, run.execution, { run_id: run.run_id, position, resume_at: node });
+  await ports.executions.start(run.state_machine_arn, run.execution, { run_id: run.run_id, position, next: node });
 }

@@ -1,8 +1,23 @@
+import { type Agent, findNode } from "../agent/agent.ts";
 import type { AgentNode } from "../agent/node.ts";
 import { fingerprintOf } from "../contract/manifest.ts";
 import { ReplayContractError } from "../faults/faults.ts";
+import { sinceAdoption } from "../runlog/adoption.ts";
 import { nodeAt } from "../runlog/position.ts";
 import type { Step } from "../runlog/step.ts";
+
+/**
+ * Looks at everything that this version relies on: what was recorded since it, or one before it, took the run over.
+ * @throws ReplayContractError that names the first record which is not its own. Nothing may run then.
+ */
+export function checkSteps(steps: readonly Step[], agent: Agent): void {
+  const { adoption, own } = sinceAdoption(steps);
+  if (adoption && adoption.workflow_version > agent.version) {
+    const problem = `version ${adoption.workflow_version} took it over there, this is ${agent.version}`;
+    throw new ReplayContractError(adoption.run_id, adoption.position, problem, { node: adoption.node });
+  }
+  for (const step of own) checkStep(step, findNode(agent, step.node));
+}
 
 /** @throws ReplayContractError when a record was not made by this node: other name, kind or fingerprint. Nothing may run then. */
 export function checkStep(step: Step, node: AgentNode | undefined): void {

@@ -1,4 +1,4 @@
-import { type Agent, findNode } from "../agent/agent.ts";
+import type { Agent } from "../agent/agent.ts";
 import { compensationOf } from "../agent/compensation.ts";
 import type { WriteNode } from "../agent/node.ts";
 import { COMPENSATE, FAILED } from "../compile/lines.ts";
@@ -15,14 +15,15 @@ import { ordinalOf, Position, positionAt } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import { openRunStatuses, type RunCompensation } from "../runlog/run-record.ts";
 import { END } from "../runlog/step.ts";
-import { checkStep } from "./check-step.ts";
+import { checkStep, checkSteps } from "./check-step.ts";
 import { compensableOperations, type CompensableOperation, operationAhead } from "./compensable-operations.ts";
 import { concludeOperation } from "./conclude-operation.ts";
 import { failNode } from "./fail-node.ts";
 import { failRestore } from "./fail-restore.ts";
 import { readOwned, refuseLost, wakeUp } from "./owned-run.ts";
 import type { NodePorts } from "./ports.ts";
-import type { LineEntry, LineExit } from "./run-line.ts";
+import { ownRun } from "./take-over.ts";
+import type { LineEntry, LineExit } from "./line-entry.ts";
 import { stateOfCompensation } from "./state-of-operation.ts";
 import { stepOf } from "./step-of.ts";
 
@@ -41,7 +42,7 @@ interface Compensating {
  * @throws WireFault by which the state machine retries, waits or parks.
  */
 export async function compensateRun(agent: Agent, entry: LineEntry, ports: NodePorts): Promise<LineExit> {
-  const history = await readOwned(entry, ports);
+  const history = await ownRun(agent, await readOwned(entry, ports), entry, ports);
   const { run } = history;
   if (!run.compensation) throw new RangeError(`run ${run.run_id} is not compensated: nothing was undone`);
   await wakeUp(history, ports);
@@ -65,7 +66,7 @@ export async function compensateRun(agent: Agent, entry: LineEntry, ports: NodeP
 /** What the ledger has of the run, where this code may continue it. The operation ahead is written down, so that it can be withdrawn. */
 async function restore({ agent, history, entry, ports }: Compensating): Promise<readonly CompensableOperation[]> {
   try {
-    for (const step of history.steps) checkStep(step, findNode(agent, step.node));
+    checkSteps(history.steps, agent);
     const ahead = await operationAhead(agent, history, entry.functionArn, ports);
     if (ahead && !(await ports.ledger.read(ahead.operation_id))) await ports.ledger.propose(ahead, undefined);
     return await compensableOperations(agent, history, ahead, ports);

@@ -1,5 +1,5 @@
 import { wireError } from "../compile/wire-errors.ts";
-import { Fault } from "../faults/fault.ts";
+import { Fault, isFault } from "../faults/fault.ts";
 import { ReplayContractError } from "../faults/faults.ts";
 import { WireFault } from "../faults/wire-fault.ts";
 import { isoTime } from "../ports/clock.ts";
@@ -9,11 +9,11 @@ import type { RunPorts } from "./ports.ts";
 
 /** Records why the log of a run cannot be continued by this code. Nothing runs then. `at` is where it stands. */
 export async function failRestore(run: RunRecord, at: Position, error: unknown, ports: RunPorts): Promise<WireFault> {
-  const mismatch = error instanceof ReplayContractError;
+  const mismatch = error instanceof ReplayContractError || (isFault(error) && error.code === "version_incompatible");
   ports.metrics.add(mismatch ? "workflow_version_mismatch_total" : "checkpoint_restore_failure_total", {
     agent: run.agent,
   });
-  const position = mismatch ? Position.parse(error.facts["position"]) : at;
+  const position = Position.safeParse(isFault(error) ? error.facts["position"] : undefined).data ?? at;
   await ports.log.noteFailure({
     run_id: run.run_id,
     position,

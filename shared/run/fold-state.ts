@@ -3,10 +3,11 @@ import type { State } from "../agent/node.ts";
 import { Rejection } from "../approval/approval.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
+import { Adoption, sinceAdoption } from "../runlog/adoption.ts";
 import type { RunRecord } from "../runlog/run-record.ts";
 import type { Step } from "../runlog/step.ts";
 
-/** State is the fold of the log: `{ input, [node]: latest output, rejection? }`. History stays in the log. */
+/** State is the fold of the log: `{ input, [node]: latest output, rejection? }`, or what a version made of it that took the run over. */
 export interface Folded {
   readonly state: State;
   with(step: Step, output: unknown): Folded;
@@ -14,12 +15,15 @@ export interface Folded {
 
 /** Folds recorded steps, in order of position. Reads only the payloads of the latest output of each node. What was undone stays seen. */
 export async function foldState(run: RunRecord, recorded: readonly Step[], payloads: PayloadStore): Promise<Folded> {
-  const steps = recorded.filter((step) => !isCompensation(step.node));
+  const { adoption, own } = sinceAdoption(recorded);
+  const steps = own.filter((step) => !isCompensation(step.node));
   const latest = new Map(steps.map((step) => [foldKey(step), step]));
   const unpacked = new Map(
     await Promise.all([...latest].map(async ([key, step]) => [key, await unpackValue(payloads, step.output)] as const)),
   );
-  let state: State = { input: await unpackValue(payloads, run.input) };
+  let state: State = adoption
+    ? (Adoption.parse(await unpackValue(payloads, adoption.output)).state
+    : { input: await unpackValue(payloads, run.input) };
   for (const step of steps) {
     // An older output of the same node is overwritten below anyway: its payload is not read.
     if (latest.get(foldKey(step)) === step) state = stateWith(state, step, unpacked.get(foldKey(step)));

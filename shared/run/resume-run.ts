@@ -1,10 +1,8 @@
-import { COMPENSATE } from "../compile/lines.ts";
+import { TAKE_OVER } from "../compile/lines.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { Executions } from "../ports/executions.ts";
-import { positionAt, type Position } from "../runlog/position.ts";
-import type { RunHistory } from "../runlog/run-log.ts";
-import { executionName, isOpen, type RunRecord } from "../runlog/run-record.ts";
-import { END } from "../runlog/step.ts";
+import { executionName, isOpen, type RunMove } from "../runlog/run-record.ts";
+import { placeOf } from "./place-of.ts";
 import type { RunPorts } from "./ports.ts";
 
 /** Why a run was not resumed. */
@@ -12,11 +10,13 @@ export type Resumed =
   { readonly resumed: true; readonly execution: string } | { readonly resumed: false; readonly why: string };
 
 /**
- * Continues an open run in a new execution, from the log. The old execution, if it still lives, stops quietly at its next look.
+ * Continues an open run in a new execution, from the log. The old execution, if it still lives, stops quietly at its next look. It goes on
+ * with the states it began with; `to` are those of another version, which takes it over first, or leaves it where it was.
  */
 export async function resumeRun(
   runId: string,
   ports: RunPorts & { readonly executions: Executions },
+  to?: RunMove,
 ): Promise<Resumed> {
   const history = await ports.log.read(runId);
   if (!history) return { resumed: false, why: `there is no run ${runId}` };
@@ -25,15 +25,19 @@ export async function resumeRun(
 
   const attempt = run.execution_attempt + 1;
   const execution = executionName(runId, attempt);
+  // One that was on its way when its execution was lost still is.
+  const move = to ?? run.moving_to;
   const owns = await ports.log.change(run, ["RUNNING", "WAITING", "PARKED"], {
     status: "RUNNING",
     execution,
     execution_attempt: attempt,
+    ...(move && { moving_to: move }),
   });
   if (!owns) return { resumed: false, why: `run ${runId} is being resumed by somebody else` };
 
   const { position, node } = placeOf(history);
-  await ports.executions.start(run.state_machine_arn, execution, { run_id: runId, position, resume_at: node });
+  const states = move?.state_machine_arn ?? run.state_machine_arn;
+  await ports.executions.start(states, execution, { run_id: runId, position, next: move ? TAKE_OVER : node });
   const lastAt = history.steps.at(-1)?.created_at ?? run.created_at;
   const dimensions = { agent: run.agent };
   ports.metrics.add("workflow_resume_total", dimensions);
@@ -47,17 +51,3 @@ export async function resumeRun(
   });
   return { resumed: true, execution };
 }
-
-/** The last recorded step, from which a line walks on, and the node whose line to enter. */
-function placeOf({ run, steps }: RunHistory): { readonly position: Position; readonly node: string } {
-  if (run.compensation) return enterCompensation(run);
-  const last = steps.at(-1);
-  if (!last) return { position: positionAt(0, run.entry), node: run.entry };
-  return { position: last.position, node: last.next === END ? last.node : last.next };
-}
-
-/** Where an execution enters that compensates. The ledger says what is left, so that it is the same whenever it is started. */
-export const enterCompensation = ({ entry }: Pick<RunRecord, "entry">) => ({
-  position: positionAt(0, entry),
-  node: COMPENSATE,
-});

@@ -1,4 +1,4 @@
-import { type Agent, findNode, nodeOf } from "../agent/agent.ts";
+import { type Agent, nodeOf } from "../agent/agent.ts";
 import { compensableNodes } from "../agent/compensation.ts";
 import type { AgentNode } from "../agent/node.ts";
 import { ApprovalOutcome, Rejection } from "../approval/approval.ts";
@@ -17,34 +17,17 @@ import { openRunStatuses, type RunCompensation } from "../runlog/run-record.ts";
 import { END, type Step } from "../runlog/step.ts";
 import { askApproval } from "./ask-approval.ts";
 import { beginCompensation } from "./begin-compensation.ts";
-import { checkStep } from "./check-step.ts";
+import { checkStep, checkSteps } from "./check-step.ts";
 import { compensableOperations } from "./compensable-operations.ts";
 import { failNode } from "./fail-node.ts";
 import { failRestore } from "./fail-restore.ts";
 import { type Folded, foldState } from "./fold-state.ts";
 import { readOwned, refuseLost, wakeUp } from "./owned-run.ts";
+import type { LineEntry, LineExit } from "./line-entry.ts";
 import type { NodePorts } from "./ports.ts";
+import { ownRun } from "./take-over.ts";
 import { runNode } from "./run-node.ts";
 import { stepOf } from "./step-of.ts";
-
-/** What a Task hands in: ids only. */
-export interface LineEntry {
-  readonly runId: string;
-  /** A position that is recorded or about to be; recorded ones are passed over. */
-  readonly position: Position;
-  readonly execution: string;
-  /** When Lambda kills this invocation, epoch milliseconds. */
-  readonly killedAtMs: number;
-  /** The pinned function that runs this. */
-  readonly functionArn: string | undefined;
-}
-
-/** What a Task hands out: ids only. `next` is a node of another line, `end`, `wait!` or `compensate!`. */
-export interface LineExit {
-  readonly run_id: string;
-  readonly position: Position;
-  readonly next: string;
-}
 
 /**
  * Runs the nodes of a line from the log on: recorded steps are reused, every new result is checkpointed, and the line ends at its wait,
@@ -53,7 +36,7 @@ export interface LineExit {
  */
 export async function runLine(agent: Agent, line: Line, entry: LineEntry, ports: NodePorts): Promise<LineExit> {
   const enteredAtMs = ports.clock.nowMs();
-  const history = await readOwned(entry, ports);
+  const history = await ownRun(agent, await readOwned(entry, ports), entry, ports);
   // Another invocation ended the run here, and died before it could say how.
   if (history.run.compensation) return { run_id: entry.runId, position: entry.position, next: COMPENSATE };
   await wakeUp(history, ports);
@@ -109,7 +92,7 @@ async function replay(agent: Agent, history: RunHistory, from: Position, ports: 
   const { run, steps } = history;
   const recorded = new Map(steps.map((step) => [step.position, step]));
   try {
-    for (const step of steps) checkStep(step, findNode(agent, step.node));
+    checkSteps(steps, agent);
     const folded = await foldState(run, steps, ports.payloads);
     let place: Place = { kind: "next", position: from };
     let replayedSteps = 0;

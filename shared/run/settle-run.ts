@@ -25,6 +25,9 @@ const mendable = new Set([
   "restore_failed",
   "agent_code",
   "payload_missing",
+  "migration_failed",
+  "version_incompatible",
+  "version_retired",
 ]);
 
 export interface Settled {
@@ -97,9 +100,19 @@ async function look(runId: string, wireName: string, { log, metrics }: RunPorts)
   }
 }
 
-const mend = ({ run_id }: RunRecord) => ({
-  next_move: `surefoot trace ${run_id}; mend the cause, then surefoot resume ${run_id}`,
+const mend = ({ run_id }: RunRecord, error?: FaultRecord) => ({
+  next_move:
+    nextMoves[error?.code ?? ""]?.(run_id) ??
+    `surefoot trace ${run_id}; mend the cause, then surefoot resume ${run_id}`,
 });
+
+/** What is left to choose where code and run do not fit. */
+const nextMoves: Readonly<Record<string, (runId: string) => string>> = {
+  version_incompatible: (id) =>
+    `choose: surefoot resume ${id} (ends it on its own version), register a migration and surefoot resume ${id} --version <new>, surefoot fork ${id}, or surefoot cancel ${id}`,
+  version_retired: (id) =>
+    `choose: surefoot versions, then surefoot resume ${id} --version <new>, surefoot fork ${id} --version <new>, or surefoot cancel ${id}`,
+};
 
 /** The recorded failure that stopped the run; where the platform failed without one, the platform's word. */
 function failureOf({ run, steps, failures }: RunHistory, wireName: string): RunFailure {
@@ -122,7 +135,7 @@ function failureOf({ run, steps, failures }: RunHistory, wireName: string): RunF
     node: recorded?.node ?? (run.compensation ? "compensate" : (last?.next ?? "start")),
     error,
     attempts: recorded?.attempts ?? 0,
-    ...mend(run),
+    ...mend(run, error),
   };
 }
 

@@ -74,7 +74,7 @@ export async function startRun(
     await ports.executions.start(run.state_machine_arn, run.execution, {
       run_id: run.run_id,
       position: positionAt(0, run.entry),
-      resume_at: run.entry,
+      next: run.entry,
     });
   }
   ports.logger.info(written ? "run started" : "run exists", {

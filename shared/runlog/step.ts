@@ -9,6 +9,9 @@ export const END = "end";
 export const TokenUsage = z.object({ input_tokens: z.number().int(), output_tokens: z.number().int() });
 export type TokenUsage = z.infer<typeof TokenUsage>;
 
+export const StepKind = z.enum([...NodeKind.options, "adoption"]);
+export type StepKind = z.infer<typeof StepKind>;
+
 /**
  * One recorded result. Append-only: a step is never changed, and the first writer of a position wins.
  * Writing it is the checkpoint: result, next route, usage, digests and versions in one conditional put.
@@ -17,7 +20,8 @@ export const Step = z.object({
   run_id: z.string(),
   position: Position,
   node: z.string(),
-  kind: NodeKind,
+  /** Its node's. `adoption`: another version took the run over here. */
+  kind: StepKind,
   /** Digest of the node's part of the contract. A record is reused only by a node with the same one. */
   fingerprint: z.string(),
   /** `sent_back` means that nothing was dispatched and the route leads back, with the reason as output. */

@@ -4,7 +4,7 @@ import { type Line, lineOf, linesOf, WAIT } from "../../shared/compile/lines.ts"
 import { wireError } from "../../shared/compile/wire-errors.ts";
 import { WireFault } from "../../shared/faults/wire-fault.ts";
 import type { WakeResult } from "../../shared/ports/executions.ts";
-import type { LineExit } from "../../shared/run/run-line.ts";
+import type { LineExit } from "../../shared/run/line-entry.ts";
 import { END } from "../../shared/runlog/step.ts";
 import { diedOf } from "./life.ts";
 
@@ -47,7 +47,7 @@ export class Engine {
   readonly executions = {
     start: async (_arn: string, name: string, input: Readonly<Record<string, string>>): Promise<void> => {
       if (this.#executions.has(name)) return;
-      const { run_id: runId = "", position = "", resume_at: at = "" } = input;
+      const { run_id: runId = "", position = "", next: at = "" } = input;
       this.#executions.set(name, { name, runId, position, at, token: undefined, running: true });
     },
   };

@@ -3,7 +3,7 @@ import type { Agent } from "../../shared/index.ts";
 import { nodeOf } from "../../shared/agent/agent.ts";
 import type { ApprovalNode } from "../../shared/agent/node.ts";
 import { type ApprovalOutcome, Binding } from "../../shared/approval/approval.ts";
-import { type Line, lineOf, linesOf, WAIT } from "../../shared/compile/lines.ts";
+import { type Line, lineOf, linesOf, TAKE_OVER, WAIT } from "../../shared/compile/lines.ts";
 import { sentBackError, sentBackTargets } from "../../shared/compile/sent-back.ts";
 import { wireError } from "../../shared/compile/wire-errors.ts";
 import { WireFault } from "../../shared/faults/wire-fault.ts";
@@ -14,9 +14,11 @@ import { folderPayloadStore } from "../../shared/payloads/folder-payload-store.t
 import type { WakeResult } from "../../shared/ports/executions.ts";
 import { type Answered, answerApproval } from "../../shared/run/answer-waiter.ts";
 import type { NodePorts } from "../../shared/run/ports.ts";
-import { type LineExit, runLine } from "../../shared/run/run-line.ts";
+import type { LineExit } from "../../shared/run/line-entry.ts";
+import { runLine } from "../../shared/run/run-line.ts";
 import { settleRun } from "../../shared/run/settle-run.ts";
 import { startRun } from "../../shared/run/start-run.ts";
+import { takeOverRun } from "../../shared/run/take-over.ts";
 import { registerWait } from "../../shared/run/wait-run.ts";
 import { dynamoRunLog } from "../../shared/runlog/dynamo-run-log.ts";
 import type { Position } from "../../shared/runlog/position.ts";
@@ -34,6 +36,7 @@ import { recordingQueue } from "./recording-queue.ts";
 import { RecordingMetrics } from "./recording-metrics.ts";
 
 export const invocationMs = 120_000;
+const takingOver: Line = { name: TAKE_OVER, nodes: [] };
 /** Longest a run of these tests takes, in Tasks and waits. */
 const movesMax = 40;
 
@@ -115,9 +118,11 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
   const { run } = await start();
   const runId = run.run_id;
 
-  const lineNamed = (name: string): Line => {
-    const line = lines.find((candidate) => candidate.name === name);
-    if (!line) throw new Error(`expected one of ${lines.map((candidate) => candidate.name).join(", ")}, found ${name}`);
+  const lineNamed = (name: string, of: Agent): Line => {
+    const own = linesOf(of);
+    // What another version has under this name, or, where it names its line otherwise, the line that it enters by the same node.
+    const line = own.find((candidate) => candidate.name === name) ?? lines.find((candidate) => candidate.name === name);
+    if (!line) throw new Error(`expected one of ${own.map((candidate) => candidate.name).join(", ")}, found ${name}`);
     return line;
   };
 
@@ -181,7 +186,7 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
       life = own;
       return runLine(
         over.agent ?? agent,
-        lineNamed(line),
+        lineNamed(line, over.agent ?? agent),
         {
           runId,
           position: position as Position,
@@ -191,6 +196,19 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
         },
         nodePorts(own),
       );
+    },
+    /** What a version makes of the run, in a process of its own. */
+    async takeOver(
+      by: Agent,
+      over: { readonly execution?: string; readonly crash?: CrashPoint } = {},
+    ): Promise<LineExit> {
+      const own = new Life(over.crash);
+      life = own;
+      const { run: now } = await world.history();
+      const execution = over.execution ?? now.execution;
+      const position = "0000.any" as Position;
+      const killedAtMs = clock.nowMs() + invocationMs;
+      return takeOverRun(by, { runId, position, execution, killedAtMs, functionArn: undefined }, nodePorts(own));
     },
     /** Enters the state that waits at the end of a line, with a token of its own. */
     async wait(line: string, token: string, execution = `${runId}-1`): Promise<string> {
@@ -210,22 +228,36 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
     },
     /** The routes of the state machine, from an execution's start to its end or to a wait that nobody has answered. */
     async drive(
-      over: { readonly execution?: number; readonly crash?: { readonly line: string; readonly at: CrashPoint } } = {},
+      over: {
+        readonly execution?: number;
+        readonly crash?: { readonly line: string; readonly at: CrashPoint };
+        /** The version whose states these are. Default: the run's first. */
+        readonly agent?: Agent;
+      } = {},
     ): Promise<string> {
+      const own = over.agent ?? agent;
       const attempt = over.execution ?? 1;
       const name = `${runId}-${attempt}`;
       const entered = executions.find((execution) => execution.name === name)?.input;
       if (!entered) throw new Error(`execution ${name} was not started`);
-      let { position = "", resume_at: at = "" } = entered;
+      let { position = "", next: at = "" } = entered;
       let crash = over.crash;
       for (let moves = 0; moves < movesMax; moves++) {
         if (at === END) return "done";
-        const line = lineOf(lines, at);
+        const line = at === TAKE_OVER ? takingOver : lineOf(linesOf(own), at);
         if (!line) throw new Error(`no line has ${at}`);
         try {
+          if (line === takingOver) {
+            ({ position, next: at } = await world.takeOver(own, { execution: name }));
+            continue;
+          }
           const here = crash?.line === line.name ? crash.at : undefined;
           if (here) crash = undefined;
-          const exit = await world.step(line.name, position, { execution: name, ...(here && { crash: here }) });
+          const exit = await world.step(line.name, position, {
+            execution: name,
+            agent: own,
+            ...(here && { crash: here }),
+          });
           if (exit.next !== WAIT) {
             ({ position } = exit);
             at = exit.next;
@@ -234,9 +266,9 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
           ({ position } = exit);
           const told = await world.wait(line.name, `token-${name}-${moves}`, name);
           if (told === "open") return "waits";
-          at = afterWait(line, told);
+          at = afterWait(own, line, told);
         } catch (error) {
-          const next = await world.caught(line, error, name);
+          const next = await world.caught(line, error, name, own);
           if (next === "again") continue;
           if (!next.startsWith("to ")) return next;
           at = next.slice(3);
@@ -245,7 +277,7 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
       throw new Error(`expected an end within ${movesMax} moves`);
     },
     /** What the generated Retry and Catch blocks do with an error of a line. */
-    async caught(line: Line, error: unknown, execution: string): Promise<string> {
+    async caught(line: Line, error: unknown, execution: string, agent: Agent): Promise<string> {
       if (diedOf(error)) {
         clock.advance(invocationMs + 1_000);
         return "again";
@@ -269,7 +301,7 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
     },
   };
 
-  function afterWait(line: Line, told: string): string {
+  function afterWait(agent: Agent, line: Line, told: string): string {
     const name = line.nodes.at(-1) ?? "";
     const approval = nodeOf(agent, name) as ApprovalNode;
     const next =

@@ -19,7 +19,7 @@ describeWithMoto("the states of an agent that says how to undo come to the same 
   const undo = "compensate!";
   const settling = (next: string): Turn => ({ kind: "return", payload: { status: "RUNNING", next } });
   const run = (script: Record<string, readonly Turn[]>, resumeAt = "hotel") => {
-    const input = { run_id: "r-1", position: "0000.hotel", resume_at: resumeAt };
+    const input = { run_id: "r-1", position: "0000.hotel", next: resumeAt };
     return both().agree({ definition, input, script });
   };
 

@@ -24,7 +24,7 @@ describeWithMoto("the shipped refund agent's states come to the same in both int
   const plan = "plan+order+draft+review";
   const act = "refund+notify+verify+finalize";
   const run = (script: Record<string, readonly Turn[]>, resumeAt = "plan") => {
-    const input = { run_id: "r-1", position: "0000.plan", resume_at: resumeAt };
+    const input = { run_id: "r-1", position: "0000.plan", next: resumeAt };
     return both().agree({ definition, input, script });
   };
 
@@ -215,7 +215,7 @@ describeWithMoto("small agents' states come to the same in both interpreters", (
   const world = emptyWorld();
   const routed = compileAgent(routedAgent(world)).definition;
   const approvalFirst = compileAgent(approvalFirstAgent(world)).definition;
-  const input = (node: string) => ({ run_id: "r-1", position: `0000.${node}`, resume_at: node });
+  const input = (node: string) => ({ run_id: "r-1", position: `0000.${node}`, next: node });
 
   test.each([
     ["straight to the write", [exit("refund")], []],

@@ -69,7 +69,7 @@ describe("starting", () => {
   test("the same name with the same input twice is one execution", async () => {
     const machine = await createMachine();
     const executions = sfnExecutions(sfn);
-    const input = { run_id: "run-1", position: "0000.plan", resume_at: "plan" };
+    const input = { run_id: "run-1", position: "0000.plan", next: "plan" };
     await executions.start(machine, "run-1-1", input);
     await executions.start(machine, "run-1-1", input);
 

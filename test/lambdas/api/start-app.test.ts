@@ -120,7 +120,7 @@ describe("a workflow id has one open run", () => {
       {
         stateMachineArn: "arn:of:refund-agent",
         name: `${body.run_id}-1`,
-        input: { run_id: body.run_id, position: "0000.plan", resume_at: "plan" },
+        input: { run_id: body.run_id, position: "0000.plan", next: "plan" },
       },
     ]);
     expect((await api.traces()).items).toBe(3);

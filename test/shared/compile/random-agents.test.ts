@@ -47,6 +47,8 @@ describe("any agent that can be defined", () => {
         expect(entries).toEqual([
           ...names.map((name) => [name, lines.find((line) => line.nodes.includes(name))?.name]),
           ...(undone ? [["compensate!", "Compensate operations"]] : []),
+          ["take_over!", "Take over run"],
+          ["end", "Done"],
         ]);
       }),
       { numRuns: 300 },

@@ -33,6 +33,8 @@ describe("the refund agent's states", () => {
         notify: after,
         verify: after,
         finalize: after,
+        "take_over!": "Take over run",
+        end: "Done",
         else: "Route unknown",
       },
       {},
@@ -43,7 +45,7 @@ describe("the refund agent's states", () => {
       { always: `After ${before}` },
       { "surefoot.stale": "Stopped quietly", "States.ALL": "Settle failure" },
     ],
-    [`After ${before}`, "Choice", { refund: after, "wait!": "Wait for review", else: "Route unknown" }, {}],
+    [`After ${before}`, "Choice", { refund: after, "wait!": "Wait for review", else: "Start" }, {}],
     [
       "Wait for review",
       "Task",
@@ -62,7 +64,7 @@ describe("the refund agent's states", () => {
       { always: "After Expire review" },
       { "surefoot.stale": "Stopped quietly", "States.ALL": "Settle failure" },
     ],
-    ["After Expire review", "Choice", { refund: after, plan: before, else: "Route unknown" }, {}],
+    ["After Expire review", "Choice", { refund: after, plan: before, else: "Start" }, {}],
     [
       after,
       "Task",
@@ -81,6 +83,13 @@ describe("the refund agent's states", () => {
       { always: after },
       { "surefoot.stale": "Stopped quietly", "States.ALL": "Settle failure" },
     ],
+    [
+      "Take over run",
+      "Task",
+      { always: "Start" },
+      { "surefoot.stale": "Stopped quietly", "States.ALL": "Settle failure" },
+    ],
+    ["Done", "Succeed", {}, {}],
     ["Settle failure", "Task", { always: "Failed" }, { "surefoot.stale": "Stopped quietly" }],
     ["Route unknown", "Pass", { always: "Settle failure" }, {}],
     ["Failed", "Fail", {}, {}],
@@ -92,8 +101,8 @@ describe("the refund agent's states", () => {
     expect(catchesOf(name)).toEqual(catches);
   });
 
-  it("are these twelve and no others", () => {
-    expect(Object.keys(definition.States)).toHaveLength(12);
+  it("are these fourteen and no others", () => {
+    expect(Object.keys(definition.States)).toHaveLength(14);
   });
 
   it("take five transitions from the start to the end with an approval between, four without", () => {
@@ -113,6 +122,7 @@ describe("the refund agent's states", () => {
     expect(Object.fromEntries(tasksOf(definition).map(([name, task]) => [name, task.Parameters]))).toEqual({
       [before]: { FunctionName: "${StepFunctionArn}", Payload: { ...ids, line: before } },
       [after]: { FunctionName: "${StepFunctionArn}", Payload: { ...ids, line: after } },
+      "Take over run": { FunctionName: "${StepFunctionArn}", Payload: { ...ids, line: "take_over!" } },
       "Wait for review": {
         FunctionName: "${WaitFunctionArn}",
         Payload: { ...ids, line: before, action: "ask", ...token },
@@ -133,6 +143,7 @@ describe("the refund agent's states", () => {
     expect(Object.fromEntries(tasksOf(definition).map(([name, task]) => [name, task.TimeoutSeconds]))).toEqual({
       [before]: 130,
       [after]: 130,
+      "Take over run": 130,
       "Wait for review": 604_810,
       "Expire review": 60,
       [`Resolve ${after}`]: 2_592_000,
@@ -143,7 +154,7 @@ describe("the refund agent's states", () => {
   it("hand on ids only: a line's answer is cut to three of them, every other answer is dropped", () => {
     const kept = { "run_id.$": "$.Payload.run_id", "position.$": "$.Payload.position", "next.$": "$.Payload.next" };
     for (const [name, task] of tasksOf(definition)) {
-      const answers = [before, after, "Expire review"].includes(name);
+      const answers = [before, after, "Expire review", "Take over run"].includes(name);
       expect({ name, kept: task.ResultSelector, at: task.ResultPath }).toEqual(
         answers ? { name, kept, at: undefined } : { name, kept: undefined, at: null },
       );
@@ -154,7 +165,7 @@ describe("the refund agent's states", () => {
     const state = definition.States[name];
     if (state?.Type === "Choice") {
       const variables = new Set(state.Choices.map((choice) => choice.Variable));
-      expect([...variables]).toEqual([name === "Start" ? "$.resume_at" : "$.next"]);
+      expect([...variables]).toEqual(["$.next"]);
       const choices = state.Choices.map((choice) => [choice.StringEquals, choice.Next]);
       return Object.fromEntries([...choices, ["else", state.Default]]) as Record<string, string>;
     }

@@ -55,6 +55,7 @@ describe("the one retry owner", () => {
       "Wait for review": ofEveryOther,
       "Expire review": ofEveryOther,
       "Resolve refund+notify+verify+finalize": ofEveryOther,
+      "Take over run": ofEveryLine,
       "Settle failure": ofEveryOther,
     });
   });

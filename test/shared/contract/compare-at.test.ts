@@ -62,6 +62,7 @@ function foothold({ steps, asked, handedOut, operation, undoing }: Place) {
           },
         ]
       : [],
+    undefined,
   );
 }
 

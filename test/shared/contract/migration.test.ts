@@ -79,7 +79,7 @@ describe("a run under a version that migrations lead to", () => {
   const eight = (parts: Parts = {}, over: Partial<Migration> = {}) =>
     manifestOf(paymentAgent({ version: 8, options: { migrations: [up(7, 8, over)] }, ...parts }));
   const at = (node: string, over: Partial<Foothold> = {}): Foothold => ({
-    ...footholdOf({ run: { entry: "planner" }, steps: [], waiters: [] }, []),
+    ...footholdOf({ run: { entry: "planner" }, steps: [], waiters: [] }, [], undefined),
     node,
     ...over,
   });
@@ -94,13 +94,17 @@ describe("a run under a version that migrations lead to", () => {
     });
   });
 
-  it("asks its person again where the migration says so, or where the yes would authorise something else", () => {
-    expect(compareAt(recorded, eight(), at("approval", asked))).toMatchObject({ verdict: "migrate", asksAgain: false });
-    expect(compareAt(recorded, eight({}, { reapprove: true }), at("approval", asked))).toMatchObject({
-      verdict: "migrate",
-      goesOnAt: "approval",
-      asksAgain: true,
-    });
+  it("asks an open question again, and for a yes that was given where the migration says so, or where it would authorise something else", () => {
+    const again = { verdict: "migrate", goesOnAt: "approval", asksAgain: true };
+    expect(compareAt(recorded, eight(), at("approval", asked))).toMatchObject(again);
+    const given = {
+      edges: [
+        { from: "lookup", to: "approval" },
+        { from: "approval", to: "payment" },
+      ],
+    };
+    expect(compareAt(recorded, eight(), at("payment", given))).toMatchObject({ asksAgain: false, goesOnAt: "payment" });
+    expect(compareAt(recorded, eight({}, { reapprove: true }), at("payment", given))).toMatchObject(again);
     expect(compareAt(recorded, eight({}, { reapprove: true }), at("lookup"))).toMatchObject({ asksAgain: false });
     expect(compareAt(recorded, eight({ before: { payment: riskCheck } }), at("approval", asked))).toMatchObject({
       verdict: "migrate",

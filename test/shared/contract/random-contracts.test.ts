@@ -65,7 +65,7 @@ const place = (manifest: Manifest, steps: Steps, asks: boolean) => {
   const position = next === "end" ? "end" : positionAt(steps.length, next);
   const routes = answers && { approved: answers.approved, rejected: answers.rejected, expired: answers.expired };
   const waiters = asks && routes ? [{ position, node: next, kind: "approval", status: "OPEN", routes }] : [];
-  return footholdOf({ run: { entry: manifest.entry }, steps, waiters }, []);
+  return footholdOf({ run: { entry: manifest.entry }, steps, waiters }, [], undefined);
 };
 
 const changes = fc.constantFrom("nothing", "kind", "next", "insert", "output", "remove");

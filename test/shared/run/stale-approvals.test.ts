@@ -91,7 +91,7 @@ describe("a decision that no longer holds when the write is dispatched", () => {
   );
 
   it.each([
-    ["the workflow", { version: 2 }],
+    ["the workflow, which asks other people,", { version: 2, approvers: { roles: ["finance"] } }],
     ["its tool", { toolVersion: 2 }],
     ["a prompt behind it", { release: 2 }],
   ] as const)("version_changed: another version of %s dispatches; nothing is sent", async (_what, later) => {
@@ -115,6 +115,15 @@ describe("a decision that no longer holds when the write is dispatched", () => {
     await world.answer("approved");
     expect(await world.step(sending, "0003.review", { agent: next })).toMatchObject({ next: "end" });
     expect(downstream.effects).toHaveLength(1);
+  });
+
+  it("is not void by a version that differs in nothing which a decision relies on", async () => {
+    const { world, shop } = await asked();
+    await world.answer("approved");
+    const { agent: next, downstream } = await deployed(shop, { version: 2 });
+    expect(await world.step(sending, "0001.review", { agent: next })).toMatchObject({ next: "end" });
+    expect(downstream.effects).toHaveLength(1);
+    expect((await world.history()).run).toMatchObject({ workflow_version: 2, compatible_with: [1] });
   });
 
   /** The same agent as another deployment has it, with its own way to the outside. */

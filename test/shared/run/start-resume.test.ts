@@ -25,7 +25,7 @@ describe("a start", () => {
     expect(world.executions).toEqual([
       {
         name: `${world.runId}-1`,
-        input: { run_id: world.runId, position: "0000.plan", resume_at: "plan" },
+        input: { run_id: world.runId, position: "0000.plan", next: "plan" },
       },
     ]);
   });
@@ -148,7 +148,7 @@ describe("a resume", () => {
     });
     expect(world.executions.at(-1)).toEqual({
       name: `${world.runId}-2`,
-      input: { run_id: world.runId, position: "0001.stock", resume_at: "review" },
+      input: { run_id: world.runId, position: "0001.stock", next: "review" },
     });
     expect(world.metrics.total("workflow_resume_total")).toBe(1);
     expect(world.metrics.total("checkpoint_age")).toBe(90);
@@ -162,7 +162,7 @@ describe("a resume", () => {
   it("of a run without steps enters at its first node", async () => {
     const world = await runWorld(tables);
     await resumeRun(world.runId, world.ports);
-    expect(world.executions.at(-1)?.input).toEqual({ run_id: world.runId, position: "0000.plan", resume_at: "plan" });
+    expect(world.executions.at(-1)?.input).toEqual({ run_id: world.runId, position: "0000.plan", next: "plan" });
   });
 
   it("of a run that waits asks nobody again: the new execution takes the waiter over", async () => {
@@ -186,7 +186,7 @@ describe("a resume", () => {
     expect(world.executions.at(-1)?.input).toEqual({
       run_id: world.runId,
       position: "0004.tally",
-      resume_at: "tally",
+      next: "tally",
     });
     expect(await world.drive({ execution: 2 })).toBe("done");
     expect((await world.history()).run).toMatchObject({ status: "SUCCEEDED", outcome: "completed" });
