@@ -22,7 +22,7 @@ export async function foldState(run: RunRecord, recorded: readonly Step[], paylo
     await Promise.all([...latest].map(async ([key, step]) => [key, await unpackValue(payloads, step.output)] as const)),
   );
   let state: State = adoption
-    ? (Adoption.parse(await unpackValue(payloads, adoption.output)).state
+    ? Adoption.parse(await unpackValue(payloads, adoption.output)).state
     : { input: await unpackValue(payloads, run.input) };
   for (const step of steps) {
     // An older output of the same node is overwritten below anyway: its payload is not read.
