@@ -1,5 +1,5 @@
 import { COMPENSATE } from "../compile/lines.ts";
-import { positionAt, type Position } from "../runlog/position.ts";
+import { positionAfter, positionAt, type Position } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import type { RunRecord } from "../runlog/run-record.ts";
 import { END } from "../runlog/step.ts";
@@ -17,3 +17,10 @@ export const enterCompensation = ({ entry }: Pick<RunRecord, "entry">) => ({
   position: positionAt(0, entry),
   node: COMPENSATE,
 });
+
+/** Where the next record will stand; the last one's place where nothing comes after it. */
+export function positionAhead({ run, steps }: Pick<RunHistory, "run" | "steps">): Position {
+  const last = steps.at(-1);
+  if (!last) return positionAt(0, run.entry);
+  return last.next === END ? last.position : positionAfter(last.position, last.next);
+}

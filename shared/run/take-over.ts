@@ -1,13 +1,14 @@
 import type { Agent } from "../agent/agent.ts";
 import { wireError } from "../compile/wire-errors.ts";
 import type { PlaceComparison } from "../contract/compare-at.ts";
+import { keepContract } from "../contract/kept-contract.ts";
 import { contractDigest } from "../contract/manifest.ts";
 import { migrateState, migrationsBetween } from "../contract/migration.ts";
 import { WireFault } from "../faults/wire-fault.ts";
 import { packValue, unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import { Adoption, ADOPTION } from "../runlog/adoption.ts";
-import { nodeAt, positionAfter, positionAt } from "../runlog/position.ts";
+import { nodeAt } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import { openRunStatuses } from "../runlog/run-record.ts";
 import { END, type Step } from "../runlog/step.ts";
@@ -17,7 +18,7 @@ import { compareRun } from "./compare-run.ts";
 import { failRestore } from "./fail-restore.ts";
 import { foldState } from "./fold-state.ts";
 import { readOwned } from "./owned-run.ts";
-import { placeOf } from "./place-of.ts";
+import { placeOf, positionAhead } from "./place-of.ts";
 import type { NodePorts } from "./ports.ts";
 import { refuseRetired, versionRefused } from "./refuse-version.ts";
 import type { LineEntry, LineExit } from "./line-entry.ts";
@@ -51,10 +52,10 @@ export async function takeOverRun(agent: Agent, entry: LineEntry, ports: NodePor
 export async function ownRun(
   agent: Agent,
   history: RunHistory,
-  entry: Pick<LineEntry, "runId" | "execution" | "position">,
+  entry: Pick<LineEntry, "runId" | "execution">,
   ports: NodePorts,
 ): Promise<RunHistory> {
-  const at = history.steps.at(-1)?.position ?? entry.position;
+  const at = positionAhead(history);
   let comparison: PlaceComparison;
   try {
     refuseRetired(agent, history.run);
@@ -76,7 +77,7 @@ async function tryTaking(agent: Agent, history: RunHistory, entry: LineEntry, po
   const { run, steps } = history;
   const own = contractDigest(agent);
   const last = steps.at(-1);
-  const at = last?.position ?? entry.position;
+  const at = positionAhead(history);
   try {
     refuseRetired(agent, run);
     if (run.contract_digest === own) return await take(agent, history, undefined, ports);
@@ -142,9 +143,8 @@ async function recordOf(
   comparison: PlaceComparison,
   ports: NodePorts,
 ): Promise<Step> {
-  const { run, steps } = history;
-  const last = steps.at(-1);
-  const position = last ? positionAfter(last.position, last.next) : positionAt(0, run.entry);
+  const { run } = history;
+  const position = positionAhead(history);
   const own = contractDigest(agent);
   const adoption: Adoption = {
     from: { workflow_version: run.workflow_version, contract_digest: run.contract_digest },
@@ -194,7 +194,8 @@ async function take(
   const holding = decisionsHold && run.workflow_version !== agent.version ? [run.workflow_version] : [];
   const held = await ports.log.change(run, openRunStatuses, {
     status: "RUNNING",
-    contract_digest: own,
+    // Kept as at a start: whoever takes it over next reads it.
+    contract_digest: await keepContract(agent, ports),
     workflow_version: agent.version,
     compatible_with: [...new Set([...before, ...holding])],
     ...(run.moving_to && { state_machine_arn: run.moving_to.state_machine_arn }),
