@@ -19,7 +19,12 @@ export function addApprovalCommands(program: Command): void {
       output.result(raw, () => describeApproval(Approval.parse(raw)));
     });
   addDecision(program, "approve", "let exactly the shown request be sent", "for the record");
-  addDecision(program, "reject", "turn the request back, with your words", "the agent plans again with it");
+  addDecision(
+    program,
+    "reject",
+    "turn the request back, with your words",
+    "for the record, and for the agent where it goes on",
+  );
   addCancel(program);
 }
 
@@ -100,7 +105,7 @@ function addCancel(program: Command): void {
     .command("cancel-approval <approval_id>")
     .description("withdraw a question that nobody has answered; its run goes where an expired one goes")
     .option("--by <name>", "who withdraws it (default: the user of this shell)", user)
-    .option("--comment <text>", "why; the agent sees it where it plans again")
+    .option("--comment <text>", "why; the agent sees it where it goes on")
     .action(async (id: string, options: { readonly by?: string; readonly comment?: string }, command: Command) => {
       const { output, api } = sessionOf(command);
       const body = { by: options.by, comment: options.comment };

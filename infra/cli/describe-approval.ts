@@ -1,3 +1,4 @@
+import { moneyText } from "../../lambdas/pages/money.ts";
 import type { Approval } from "./api-shapes.ts";
 
 /** An approval as a reviewer reads it: the fields first, the agent's own words last. */
@@ -35,7 +36,7 @@ type Field = Approval["view"]["fields"][number];
 function valueOf(field: Field): string {
   switch (field.type) {
     case "money":
-      return `${(field.amount_cents / 100).toFixed(2)} ${field.currency.toUpperCase()}`;
+      return moneyText(field.amount_cents, field.currency);
     case "addresses":
       return field.list.join(", ");
     case "diff":

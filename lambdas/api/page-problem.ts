@@ -5,6 +5,7 @@ import type { Clock } from "../../shared/ports/clock.ts";
 import type { Logger } from "../../shared/ports/logger.ts";
 import { messagePage } from "../pages/message-page.ts";
 import { type Page, sendPage } from "../pages/page.ts";
+import { framesOf } from "./problem.ts";
 import { LinkRefused, sendRefusedLink } from "./refused-link.ts";
 
 /** Why a decision was not taken, for a person who cannot read codes. */
@@ -33,6 +34,13 @@ const refusals: Readonly<Record<string, { readonly title: string; readonly parag
     title: "This question has been replaced",
     paragraphs: [
       "What was asked has changed since, and it is asked anew. Nothing was decided, and nothing is sent on this one.",
+    ],
+  },
+  version_retired: {
+    title: "Nothing can be decided now",
+    paragraphs: [
+      "This task runs on a version that was withdrawn. Nothing was decided, and nothing is sent.",
+      "An operator has to move it to another version. If it is still wanted then, you are asked again.",
     ],
   },
   run_ended: {
@@ -79,7 +87,7 @@ export function refuseAsPages(app: Hono, { inbox, ...ports }: PageProblemPorts):
       return sendPage(c, error.status, refusalPage(error, inbox));
     }
     const code = isFault(error) ? error.code : error.name;
-    ports.logger.error("page failed", { code, method: c.req.method });
+    ports.logger.error("page failed", { code, method: c.req.method, where: framesOf(error) });
     const text = "This page cannot be shown right now. Nothing was changed by opening it. Try again in a minute.";
     return sendPage(c, 503, messagePage("Try again", [text], inbox));
   });

@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono";
 import { isFault } from "../../shared/faults/fault.ts";
 import { BadRequest } from "../../shared/faults/faults.ts";
 import type { Logger } from "../../shared/ports/logger.ts";
+import { isFromAnotherSite } from "./same-origin.ts";
 
 /** Bytes of a request body: a run's input at its largest, and room around it. */
 const bodyBytesMax = 6 * 1024 * 1024 + 64 * 1024;
@@ -31,7 +32,7 @@ export function refuseInOneShape(app: Hono, logger: Logger): void {
 const framesMax = 6;
 
 /** Where it was thrown, without its message: that may quote what the caller sent. */
-const framesOf = ({ stack }: Error): string =>
+export const framesOf = ({ stack }: Error): string =>
   (stack ?? "")
     .split("\n")
     .filter((line) => /^\s+at /u.test(line))
@@ -41,8 +42,18 @@ const framesOf = ({ stack }: Error): string =>
 
 const factsOf = (error: BadRequest) => (Object.keys(error.facts).length > 0 ? { facts: error.facts } : {});
 
-/** The JSON body. @throws BadRequest for a body that is too large or not JSON. */
+/**
+ * The JSON body of a request that changes something. @throws BadRequest for a body that is too large or not JSON, and 403 for one that a
+ * page of another site has its reader's browser send: that needs no permission of ours as long as it calls itself plain text.
+ */
 export async function jsonBody(c: Context): Promise<unknown> {
+  if (isFromAnotherSite(c)) {
+    throw new BadRequest(
+      "cross_site",
+      "a page of another site sent this: call the API from a program, or from its own pages. Nothing was changed",
+      403,
+    );
+  }
   const text = await c.req.text();
   const bytes = Buffer.byteLength(text, "utf8");
   if (bytes > bodyBytesMax) {

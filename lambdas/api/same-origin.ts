@@ -11,3 +11,9 @@ export function isSameOrigin(c: Context): boolean {
   if (origin === undefined || origin === "null") return site !== undefined;
   return URL.canParse(origin) && new URL(origin).host === c.req.header("host");
 }
+
+/** Whether a browser sends it from a page of somebody else. Programs say nothing of the kind: who they are is asked in other ways. */
+export function isFromAnotherSite(c: Context): boolean {
+  const isBrowser = c.req.header("sec-fetch-site") !== undefined || c.req.header("origin") !== undefined;
+  return isBrowser && !isSameOrigin(c);
+}

@@ -2,17 +2,25 @@ import { ApprovalOutcome } from "../../shared/approval/approval.ts";
 import { readSubject } from "../../shared/approval/read-subject.ts";
 import { unpackValue } from "../../shared/payloads/claim-check.ts";
 import type { RunPorts } from "../../shared/run/ports.ts";
-import type { Waiter } from "../../shared/waiter/waiter.ts";
+import type { RunHistory } from "../../shared/runlog/run-log.ts";
+import { END } from "../../shared/runlog/step.ts";
+import { type Waiter, waiterId } from "../../shared/waiter/waiter.ts";
 import type { EarlierApproval, ShownApproval, ShownVote } from "../pages/shown-approval.ts";
 import { type ApprovalShown, approvalView } from "./approval-view.ts";
 
-/** An approval as its page shows it, beside what was approved before where it asks again. */
+/** An approval as its page shows it, beside what was decided before where it asks again, and what is asked now where it counts no more. */
 export async function showApproval(waiter: Waiter, ports: RunPorts): Promise<ShownApproval> {
-  const [view, before] = await Promise.all([approvalView(waiter, ports), earlierApproval(waiter, ports)]);
-  return { ...shownOf(view), ...(before && { before }) };
+  const [view, history] = await Promise.all([approvalView(waiter, ports), ports.log.read(waiter.run_id)]);
+  const before = await earlierApproval(waiter, history, ports);
+  return {
+    ...shownOf(view),
+    goesOnRejected: waiter.routes["rejected"] !== END,
+    ...(before && { before }),
+    ...(waiter.superseded && { askedAnew: askedAnew(waiter, history) }),
+  };
 }
 
-/** The same without what was approved before: a list needs none. */
+/** The same without what came before and after: a list needs none. */
 export function shownOf(approval: ApprovalShown): ShownApproval {
   const { decision, approvers } = approval;
   const yes = decision?.votes ?? approval.votes;
@@ -25,27 +33,41 @@ export function shownOf(approval: ApprovalShown): ShownApproval {
     quorum: approvers.quorum,
     votes,
     decision: decision && {
-      outcome: approval.superseded ? "superseded" : decision.outcome,
+      outcome: decision.outcome,
       by: decision.by,
-      at: approval.superseded?.at ?? decision.at,
+      at: decision.at,
       comment: decision.comment,
     },
   };
 }
 
-/** The newest decision of the same run on the same operation that was a yes, before this question. */
-async function earlierApproval(waiter: Waiter, { log, payloads }: RunPorts): Promise<EarlierApproval | undefined> {
+type History = RunHistory | undefined;
+
+/** The newest question of the same node behind this one. */
+function askedAnew(waiter: Waiter, history: History): string | undefined {
+  const later = (history?.waiters ?? []).findLast(
+    ({ kind, node, position }) => kind === "approval" && node === waiter.node && position > waiter.position,
+  );
+  return later && waiterId(later.run_id, later.position);
+}
+
+/** The newest decision on the same operation that was made by this node's question before. Another node's own question is no earlier one. */
+async function earlierApproval(
+  waiter: Waiter,
+  history: History,
+  { payloads }: RunPorts,
+): Promise<EarlierApproval | undefined> {
   if (waiter.operation_id === undefined) return undefined;
-  const history = await log.read(waiter.run_id);
   const asked = (history?.waiters ?? [])
-    .filter(({ kind, operation_id: id }) => kind === "approval" && id === waiter.operation_id)
-    .filter(({ position }) => position < waiter.position);
+    .filter(({ kind, node }) => kind === "approval" && node === waiter.node)
+    .filter(({ operation_id: id, position }) => id === waiter.operation_id && position < waiter.position);
   for (const earlier of asked.reverse()) {
     const step = history?.steps.find(({ position }) => position === earlier.position);
-    const outcome = step && ApprovalOutcome.parse(await unpackValue(payloads, step.output));
-    if (outcome?.outcome !== "approved") continue;
+    const decided = step && ApprovalOutcome.parse(await unpackValue(payloads, step.output));
+    if (decided?.outcome !== "approved" && decided?.outcome !== "rejected") continue;
     const { view } = await readSubject(earlier, payloads);
-    return { view, outcome: outcome.outcome, by: outcome.by, at: outcome.at, comment: outcome.comment };
+    const { outcome, by, at, comment } = decided;
+    return { view, outcome, by, at, comment, superseded: earlier.superseded };
   }
   return undefined;
 }

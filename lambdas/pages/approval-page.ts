@@ -4,6 +4,7 @@ import { diff, fieldList } from "./field.ts";
 import { html, type Markup } from "./markup.ts";
 import type { Page } from "./page.ts";
 import type { EarlierApproval, ShownApproval, ShownDecision, ShownVote } from "./shown-approval.ts";
+import { staleWords, supersededNote } from "./superseded.ts";
 import { code, instant, prose, word } from "./words.ts";
 
 export interface ApprovalPageOptions {
@@ -20,7 +21,7 @@ export function approvalPage(approval: ShownApproval, { nowMs, form, notice, inb
   const { view } = approval;
   const isOpen = approval.status === "pending";
   return {
-    title: isOpen ? `Review: ${view.title}` : `${view.title}: ${approval.status}`,
+    title: titleOf(approval, form !== undefined),
     ...(inbox !== undefined && { inbox }),
     body: html`
       ${notice ?? ""}
@@ -28,7 +29,7 @@ export function approvalPage(approval: ShownApproval, { nowMs, form, notice, inb
         <h1 id="asked" dir="auto">${view.title}</h1>
         ${facts(approval, nowMs)}
       </section>
-      ${approval.decision && !notice ? decisionNote(approval.decision, nowMs) : ""}
+      ${notice ? "" : standing(approval, nowMs, inbox)}
       ${approval.before ? changesSince(approval.before, approval, nowMs) : ""}
       <section aria-labelledby="content-of-it">
         <h2 id="content-of-it">${isOpen ? "What would be done" : "What was asked"}</h2>
@@ -42,9 +43,22 @@ export function approvalPage(approval: ShownApproval, { nowMs, form, notice, inb
               <div class="quote">${prose(view.reason)}</div>
             </section>`
       }
-      ${isOpen && form ? decisionForm(approval, form) : ""} ${history(approval, nowMs)} ${identifiers(approval)}
+      ${history(approval, nowMs)} ${isOpen && form ? decisionForm(approval, form) : ""} ${identifiers(approval)}
     `,
   };
+}
+
+/** Of the window: a screen reader says it first, so it tells whether there is something to do. */
+function titleOf({ view, status }: ShownApproval, decides: boolean): string {
+  if (status !== "pending") return `${view.title}: ${status}`;
+  return decides ? `Review: ${view.title}` : `${view.title}: waits for others`;
+}
+
+/** How it ended, where it has. */
+function standing(approval: ShownApproval, nowMs: number, inbox: string | undefined): Markup | "" {
+  const { superseded, decision } = approval;
+  if (superseded) return supersededNote({ ...approval, superseded }, nowMs, inbox);
+  return decision ? decisionNote(decision, nowMs) : "";
 }
 
 function facts(
@@ -108,12 +122,13 @@ function changesSince(before: EarlierApproval, { view }: ShownApproval, nowMs: n
   return html`<section aria-labelledby="changes">
     <h2 id="changes">What changed since it was ${before.outcome}</h2>
     <p>
-      ${before.by === undefined ? "It" : html`${word(before.by)}`} ${before.by === undefined ? "was" : "had"}
-      ${before.outcome} this ${instant(before.at, nowMs)}. That no longer counts, so it is asked again.
+      ${before.by === undefined ? "Somebody" : word(before.by)} ${before.outcome} this, ${instant(before.at, nowMs)}.
+      ${before.superseded ? html`That no longer counts: ${staleWords(before.superseded)}.` : "It is asked again."}
     </p>
+    ${before.comment === undefined || before.comment === "" ? "" : html`<div class="quote">${prose(before.comment)}</div>`}
     ${
       changes.length === 0
-        ? html`<p>Nothing that is shown differs; what it relies on has changed.</p>`
+        ? html`<p>Nothing that is shown differs.</p>`
         : html`<dl class="fields">
             ${changes.map(
               (change) =>

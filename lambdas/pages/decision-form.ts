@@ -14,7 +14,10 @@ export interface DecisionForm {
 }
 
 /** Two buttons that say what they do, and a comment. It posts to the address of its page, which then decides. */
-export function decisionForm({ view, quorum }: ShownApproval, { approver, hidden }: DecisionForm): Markup {
+export function decisionForm(
+  { view, quorum, goesOnRejected }: ShownApproval,
+  { approver, hidden }: DecisionForm,
+): Markup {
   return html`<section aria-labelledby="decide">
     <h2 id="decide">Your decision</h2>
     <dl class="consequences">
@@ -42,7 +45,7 @@ export function decisionForm({ view, quorum }: ShownApproval, { approver, hidden
       }
       <label for="comment">Comment (optional)</label>
       <p class="hint" id="comment-hint">
-        Recorded with the decision. If you reject, the agent reads it and plans again.
+        Recorded with the decision.${goesOnRejected ? " If you reject, the agent reads it and goes on with it." : ""}
       </p>
       <textarea
         id="comment"

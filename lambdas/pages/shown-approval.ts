@@ -1,4 +1,5 @@
 import type { ApprovalView } from "../../shared/approval/approval-view.ts";
+import type { StaleReason } from "../../shared/approval/approval.ts";
 
 /** One person's word on an approval. */
 export interface ShownVote {
@@ -33,8 +34,20 @@ export interface ShownApproval {
   readonly votes: readonly ShownVote[];
   /** Whose word ended it, where it has ended: nobody's for an expiry. */
   readonly decision?: ShownDecision | undefined;
-  /** What was approved before for the same operation, where this asks again. */
+  /** Why it counts no more, whatever was decided. */
+  readonly superseded?: ShownSuperseded | undefined;
+  /** The newest question of the same node, where this one was asked anew. */
+  readonly askedAnew?: string | undefined;
+  /** Whether the run goes on after a no, so that the agent reads the comment. */
+  readonly goesOnRejected?: boolean | undefined;
+  /** What was decided before about the same operation, where this asks again. */
   readonly before?: EarlierApproval | undefined;
+}
+
+export interface ShownSuperseded {
+  readonly reason: StaleReason;
+  readonly comment?: string | undefined;
+  readonly at: string;
 }
 
 export interface ShownDecision {
@@ -45,5 +58,7 @@ export interface ShownDecision {
 }
 
 export interface EarlierApproval extends ShownDecision {
+  readonly outcome: "approved" | "rejected";
   readonly view: ApprovalView;
+  readonly superseded?: ShownSuperseded | undefined;
 }

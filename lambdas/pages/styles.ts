@@ -68,7 +68,8 @@ th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .consequences dt { font-weight: 600; }
 .consequences dd { margin: 0 0 .6rem; }
 label { display: block; font-weight: 600; margin: 0 0 .25rem; }
-.hint { color: var(--soft); font-size: .875rem; margin: 0 0 .35rem; }
+.hint { color: var(--soft); font-size: .875rem; margin: 0 0 .35rem; font-weight: 400; }
+.note a { color: inherit; font-weight: 600; }
 input[type=text], textarea { width: 100%; font: inherit; color: inherit; background: var(--paper); border: 1px solid #6b7686; border-radius: 6px; padding: .55rem .7rem; margin: 0 0 1rem; }
 textarea { min-height: 6rem; resize: vertical; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; }

@@ -156,7 +156,7 @@ describe("a run that waits for a person", () => {
 
     expect(approvals.stdout).toContain(`${approvalId}  pending`);
     expect(approvals.stdout).toMatch(/^Refund for order ORD-DEMO-4 {2}\(create_refund, risk high, until 20/mu);
-    expect(approvals.stdout).toMatch(/^ {2}Refund: 60\.00 USD$/mu);
+    expect(approvals.stdout).toMatch(/^ {2}Refund: USD 60\.00$/mu);
     expect(traced.stdout.trimEnd().split("\n").at(-1)).toMatch(
       new RegExp(`^Waits for a person: surefoot approve ${approvalId} --by <you> \\(until 20`),
     );
