@@ -21,6 +21,7 @@ describeBrowser("the list of approvals", (launch) => {
       const page = await openPage(browser);
       await page.goto(`${stage.url}/approvals`);
       await page.getByText("Nothing waits for a person.").waitFor();
+      await page.screenshot({ path: picture("inbox-empty"), fullPage: true });
       expect(await accessibilityFaults(page)).toEqual([]);
 
       const asked = await stage.ask("LISTED", viewOf([], { title: "Refund for order ORD-7", risk: "high" }));

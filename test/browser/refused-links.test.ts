@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { accessibilityFaults } from "./accessibility.ts";
-import { describeBrowser, openPage } from "./browser.ts";
+import { describeBrowser, openPage, phone } from "./browser.ts";
 import { ann, type Asked, bob, picture, type ReviewStage, slowMs, startReviewStage } from "./review-stage.ts";
 
 describeBrowser("a link that is good for nothing", (launch) => {
@@ -39,6 +39,11 @@ describeBrowser("a link that is good for nothing", (launch) => {
       await page.screenshot({ path: picture("refused"), fullPage: true });
       expect(await accessibilityFaults(page)).toEqual([]);
       expect(await page.locator("form").count()).toBe(0);
+      const small = await openPage(browser, phone);
+      await small.goto(page.url());
+      await small.screenshot({ path: picture("refused-phone"), fullPage: true });
+      expect(await accessibilityFaults(small)).toEqual([]);
+      await small.close();
       expect(await statusNow()).toMatchObject({ status: "pending" });
     },
     slowMs,
@@ -103,6 +108,24 @@ describeBrowser("a link that is good for nothing", (launch) => {
       expect(await open(asked.linkOf(ann))).toEqual({ status: 410, title: "This has been decided" });
       await page.getByText(`Approved by ${bob}`).waitFor();
       await page.screenshot({ path: picture("decided"), fullPage: true });
+      expect(await accessibilityFaults(page)).toEqual([]);
+    },
+    slowMs,
+  );
+
+  test(
+    "is one whose time is over: it says so, and so does the approval's page",
+    async () => {
+      const brief = await stage.askBriefly("BRIEF");
+      expect(await stage.ended(brief.runId)).toMatchObject({ status: "SUCCEEDED", outcome: "expired" });
+      expect(await open(brief.linkOf(ann))).toEqual({ status: 410, title: "This link has expired" });
+      await page.screenshot({ path: picture("refused-expired"), fullPage: true });
+      expect(await accessibilityFaults(page)).toEqual([]);
+
+      await page.goto(brief.page);
+      await page.getByText("nobody decided in time, and nothing was sent").waitFor();
+      expect(await page.locator("form").count()).toBe(0);
+      await page.screenshot({ path: picture("expired"), fullPage: true });
       expect(await accessibilityFaults(page)).toEqual([]);
     },
     slowMs,

@@ -126,6 +126,7 @@ describeBrowser("an approval by its signed link", (launch) => {
       await visit(asked.linkOf(bob));
       await page.getByRole("rowheader", { name: ann }).waitFor();
       await page.screenshot({ path: picture("two-people"), fullPage: true });
+      await pictureOnPhone("two-people-phone");
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.getByRole("button", { name: "Approve" }).click();
       await page.getByRole("status").getByText("Approved.").waitFor();
@@ -149,9 +150,21 @@ describeBrowser("an approval by its signed link", (launch) => {
       const changes = page.getByRole("group", { name: "Changed lines" });
       expect(await changes.locator("del").innerText()).toContain("EUR 50.00");
       expect(await changes.locator("ins").innerText()).toContain("EUR 60.00");
+      await page.getByText("the check right before sending did not pass (the amount is 6000 now)").waitFor();
       await page.screenshot({ path: picture("asked-again"), fullPage: true });
+      await pictureOnPhone("asked-again-phone");
       expect(await accessibilityFaults(page)).toEqual([]);
       expect(stage.effects().filter((line) => line.startsWith("AGAIN "))).toEqual([]);
+
+      // Who comes by the old address is told what became of it, and led to the new one.
+      await visit(asked.page);
+      await page.getByText(`${ann} had approved it`).waitFor();
+      await page.screenshot({ path: picture("superseded"), fullPage: true });
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await page.locator("form").count()).toBe(0);
+      await page.getByRole("link", { name: "Open what is asked now" }).click();
+      expect(page.url()).toBe(again.page);
+      await visit(again.linkOf(bob));
 
       await page.getByRole("button", { name: "Approve" }).click();
       await page.getByRole("status").getByText("Your decision counts.").waitFor();
@@ -161,6 +174,14 @@ describeBrowser("an approval by its signed link", (launch) => {
     },
     slowMs,
   );
+
+  async function pictureOnPhone(name: string) {
+    const small = await openPage(browser, phone);
+    await small.goto(page.url());
+    await small.screenshot({ path: picture(name), fullPage: true });
+    expect(await accessibilityFaults(small)).toEqual([]);
+    await small.close();
+  }
 
   async function visit(link: string) {
     const response = await page.goto(link);

@@ -43,7 +43,10 @@ export async function startReviewStage() {
   try {
     runner = await startLocalRunner({
       folder,
-      agents: ["review-anything", "review-by-two"].map((name) => ({ modulePath: agentModule(name), environment })),
+      agents: ["review-anything", "review-briefly", "review-by-two"].map((name) => ({
+        modulePath: agentModule(name),
+        environment,
+      })),
       onNotice: (notice) => notices.push(notice),
     });
   } catch (error) {
@@ -86,6 +89,8 @@ export async function startReviewStage() {
     /** Has somebody asked to decide on this view. `name` is told apart by the other side. */
     ask: (name: string, view: ApprovalView = viewOf([])) => ask("review-anything", name, { name, view }),
     askTwo: (name: string) => ask("review-by-two", name, { name }),
+    /** The same for seconds only. */
+    askBriefly: (name: string) => ask("review-briefly", name, { name }),
     /** What is asked of the same run after `before`. */
     askedAgain: (before: Asked) => ask("", "", {}, before),
     setAmount: (cents: number) => writeFileSync(amountFile, String(cents)),
