@@ -59,7 +59,9 @@ const wordings: Readonly<Record<Refused, Wording>> = {
   expired: {
     status: 410,
     title: "This link has expired",
-    paragraphs: ["The time to decide is over. Nothing is sent on this approval any more."],
+    paragraphs: [
+      "The time to decide is over. If nobody had decided by then, nothing is sent on this approval any more.",
+    ],
   },
   changed: {
     status: 410,
@@ -86,7 +88,8 @@ export function sendRefusedLink(
   logger.info("review link refused", { why, ...(claim && { approval_id: claim.approval_id }) });
   const { status, title, paragraphs } = wordings[why];
   const said = decision ? [sayDecision(decision, clock.nowMs())] : [];
-  const nothing = why === "decided" ? "The link was good for one decision, and there is one." : "Nothing was decided.";
+  const nothing =
+    why === "decided" ? "The link was good for one decision, and there is one." : "Nothing was decided by it.";
   return sendPage(c, status, messagePage(title, [...said, ...paragraphs, nothing]));
 }
 

@@ -142,31 +142,32 @@ function changesSince(before: EarlierApproval, { view }: ShownApproval, nowMs: n
   </section>`;
 }
 
+/** Roles are said again, since a phone lays the table out anew. */
 function history({ votes, quorum, status }: ShownApproval, nowMs: number): Markup {
   if (votes.length === 0 && quorum <= 1) return html``;
   const missing = quorum - votes.filter(({ word: said }) => said === "approved").length;
   const row = ({ word: said, by, known_by, at, comment }: ShownVote) =>
-    html`<tr>
-      <th scope="row">${word(by)}<br /><span class="hint">known by ${known_by}</span></th>
-      <td>${said}</td>
-      <td>${instant(at, nowMs)}</td>
-      <td>${comment === undefined || comment === "" ? "–" : prose(comment)}</td>
+    html`<tr role="row">
+      <th scope="row" role="rowheader">${word(by)} <span class="sub">known by ${known_by}</span></th>
+      <td role="cell" data-label="Decision">${said}</td>
+      <td role="cell" data-label="When">${instant(at, nowMs)}</td>
+      <td role="cell" data-label="Comment">${comment === undefined || comment === "" ? "–" : prose(comment)}</td>
     </tr>`;
   return html`<section aria-labelledby="votes">
     <h2 id="votes">Who decided so far</h2>
     ${
       votes.length === 0
         ? ""
-        : html`<table>
-            <thead>
-              <tr>
-                <th scope="col">Who</th>
-                <th scope="col">Decision</th>
-                <th scope="col">When</th>
-                <th scope="col">Comment</th>
+        : html`<table class="stacks" role="table">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th scope="col" role="columnheader">Who</th>
+                <th scope="col" role="columnheader">Decision</th>
+                <th scope="col" role="columnheader">When</th>
+                <th scope="col" role="columnheader">Comment</th>
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               ${votes.map(row)}
             </tbody>
           </table>`

@@ -18,7 +18,7 @@ export function inboxPage(approvals: readonly ShownApproval[], nowMs: number): P
       ${
         rows.length === 0
           ? html`<p>Nothing waits for a person.</p>`
-          : html`<table class="inbox" role="table">
+          : html`<table class="inbox stacks" role="table">
               <caption>
                 ${countOf(approvals.length, "approval")} waiting, the first to run out on top
                 ${approvals.length > rows.length ? html`; ${countOf(rows.length, "row")} shown` : ""}

@@ -79,13 +79,13 @@ button.reject { background: var(--paper); border-color: var(--red); color: var(-
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 34rem) {
   section, .card { padding: .9rem 1rem; }
-  .inbox thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .inbox, .inbox caption, .inbox tbody, .inbox tr, .inbox td, .inbox th { display: block; }
-  .inbox tr { border-top: 1px solid var(--line); padding: .7rem 0; }
-  .inbox tr:first-child { border-top: 0; padding-top: 0; }
-  .inbox th, .inbox td { border: 0; padding: .1rem 0; }
-  .inbox td .sub { display: inline; }
-  .inbox td::before { content: attr(data-label) ": "; color: var(--soft); }
+  .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .stacks, .stacks caption, .stacks tbody, .stacks tr, .stacks td, .stacks th { display: block; }
+  .stacks tr { border-top: 1px solid var(--line); padding: .7rem 0; }
+  .stacks tr:first-child { border-top: 0; padding-top: 0; }
+  .stacks th, .stacks td { border: 0; padding: .1rem 0; }
+  .stacks td .sub { display: inline; }
+  .stacks td::before { content: attr(data-label) ": "; color: var(--soft); }
 }
 @media print { button, .skip, nav { display: none; } body { background: none; } }
 `;
