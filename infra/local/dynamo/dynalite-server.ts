@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import dynalite from "dynalite";
 import type { DynaliteMessage } from "./dynalite-messages.ts";
+import { type LevelDatabase, mendDatabase } from "./mend-database.ts";
 
 /** A predecessor that was killed leaves a database process that needs a moment to see it and let go of the folder. */
 const lockWaitMsMax = 3_000;
@@ -15,19 +16,14 @@ interface OpenFault {
   readonly cause?: { readonly code?: string; readonly message: string };
 }
 
-/** The part of dynalite's own LevelDB binding that is used before it takes over. */
-interface LevelDatabase {
-  open(): Promise<void>;
-  close(): Promise<void>;
-  iterator(range: { gte: string; lt: string }): AsyncIterable<[key: string, table: { TableStatus?: string }]>;
-  del(key: string): Promise<void>;
-}
-
 const [path = "", port = "0"] = process.argv.slice(2);
 const tell = (message: DynaliteMessage) => process.send?.(message);
 process.once("disconnect", () => process.exit(0)); // every acknowledged write is already with the operating system
 
-/** Opens the database once beforehand, because dynalite reports a folder that is taken or damaged only as "Database is closed". */
+/**
+ * Opens the database once beforehand: to mend what the last process left half done, and because dynalite reports a folder that is taken or
+ * damaged only as "Database is closed".
+ */
 async function whyNotOpen(waitedMs = 0): Promise<string | undefined> {
   const { Level } = createRequire(createRequire(import.meta.url).resolve("dynalite"))("level") as {
     Level: new (path: string, options: { valueEncoding: "json" }) => LevelDatabase;
@@ -35,7 +31,7 @@ async function whyNotOpen(waitedMs = 0): Promise<string | undefined> {
   const database = new Level(path, { valueEncoding: "json" });
   try {
     await database.open();
-    await forgetHalfMadeTables(database);
+    await mendDatabase(database);
     await database.close();
     return undefined;
   } catch (thrown) {
@@ -48,13 +44,6 @@ async function whyNotOpen(waitedMs = 0): Promise<string | undefined> {
     }
     await pause(lockPollMs);
     return whyNotOpen(waitedMs + lockPollMs);
-  }
-}
-
-/** A table whose making was cut short stays CREATING for ever: dynalite neither finishes nor deletes it. It never took an item. */
-async function forgetHalfMadeTables(database: LevelDatabase): Promise<void> {
-  for await (const [key, { TableStatus }] of database.iterator({ gte: "table~", lt: "table~\xff" })) {
-    if (TableStatus === "CREATING") await database.del(key);
   }
 }
 

@@ -31,8 +31,8 @@ export interface LocalDynamo {
  * DynamoDB on disk, by dynalite, in a process of its own. In the runner's process every query would hold up its event loop, timers and deadlines
  * included. Nothing is lost to `kill -9` of either: LevelDB hands each write to the operating system before it is acknowledged, drops a half-written
  * last record when it opens, and locks the folder through the operating system, which forgets a dead process's lock. Loss of power is another
- * matter: nothing waits for the disk. An index is written before its item, so a kill between the two can leave an index entry of a write
- * that was never acknowledged; as in DynamoDB, read the item itself before acting on what an index says.
+ * matter: nothing waits for the disk. dynalite writes an item's index entries before the item; where a kill came in between, the next start
+ * puts the indexes right.
  * @throws Error where another runner has the folder, its database is damaged, the port is taken, or a table exists with other keys.
  */
 export async function startLocalDynamo(options: LocalDynamoOptions): Promise<LocalDynamo> {

@@ -210,15 +210,78 @@ it("makes a table anew whose making was cut short, and leaves the others alone",
   expect(await stepsOf(again.client, "r1")).toEqual(new Set([1]));
 });
 
-/** Puts a table into a state that only a kill at the right instant would leave, through dynalite's own LevelDB binding. */
-async function changeTable(path: string, name: string, change: object): Promise<void> {
+it("has its indexes say what the items say, after a kill between the two: nothing that never was, nothing missing, nothing outdated", async () => {
+  const path = folder();
+  const { dynamo, client } = await started({ path });
+  const open = (run: string, at: string, status: string) => ({
+    ...item(run, 1),
+    workflow_id: { S: "ticket-1" },
+    created_at: { S: at },
+    status: { S: status },
+    open_shard: { S: "RUNNING#0" },
+  });
+  for (const [run, at] of [
+    ["r1", "2026-09-02T12:00"],
+    ["r2", "2026-09-02T13:00"],
+    ["r3", "2026-09-02T14:00"],
+  ] as const)
+    await client.send(new PutItemCommand({ TableName: "runs", Item: open(run, at, "OPEN") }));
+  await dynamo.stop();
+
+  await changeDatabase(path, async (database) => {
+    const under = (index: string) => ({ gte: `index-global~runs~${index}~`, lt: `index-global~runs~${index}~\xff` });
+    const entryOf = async (run: string, index: string) => {
+      for await (const [key, entry] of database.iterator(under(index)))
+        if (JSON.stringify(entry).includes(run)) return { key, entry };
+      throw new Error(`${run} is not in ${index}`);
+    };
+    const never = await entryOf("r1", "by_workflow");
+    await database.put(`${never.key.slice(0, -1)}x`, { ...never.entry, created_at: { S: "2026-09-02T15:00" } });
+    await database.del((await entryOf("r2", "open")).key);
+    const outdated = await entryOf("r3", "by_workflow");
+    await database.put(outdated.key, { ...outdated.entry, status: { S: "DONE" } });
+  });
+
+  const again = await started({ path });
+  const query = async (index: string, key: string, value: string) => {
+    const { Items = [] } = await again.client.send(
+      new QueryCommand({
+        TableName: "runs",
+        IndexName: index,
+        KeyConditionExpression: "#k = :v",
+        ExpressionAttributeNames: { "#k": key },
+        ExpressionAttributeValues: { ":v": { S: value } },
+      }),
+    );
+    return Items.map(({ run_id, created_at, status }) => [run_id?.S, created_at?.S, status?.S]);
+  };
+  expect(await query("by_workflow", "workflow_id", "ticket-1")).toEqual([
+    ["r1", "2026-09-02T12:00", "OPEN"],
+    ["r2", "2026-09-02T13:00", "OPEN"],
+    ["r3", "2026-09-02T14:00", "OPEN"],
+  ]);
+  expect((await query("open", "open_shard", "RUNNING#0")).map(([run]) => run).sort()).toEqual(["r1", "r2", "r3"]);
+});
+
+interface Database {
+  get(key: string): Promise<object>;
+  put(key: string, value: object): Promise<void>;
+  del(key: string): Promise<void>;
+  iterator(range: { gte: string; lt: string }): AsyncIterable<[key: string, value: object]>;
+  close(): Promise<void>;
+}
+
+/** Puts a stopped database into a state that only a kill at the right instant would leave, through dynalite's own LevelDB binding. */
+async function changeDatabase(path: string, change: (database: Database) => Promise<void>): Promise<void> {
   const { Level } = createRequire(createRequire(import.meta.url).resolve("dynalite"))("level") as {
-    Level: new (
-      path: string,
-      options: { valueEncoding: "json" },
-    ) => { get(key: string): Promise<object>; put(key: string, value: object): Promise<void>; close(): Promise<void> };
+    Level: new (path: string, options: { valueEncoding: "json" }) => Database;
   };
   const database = new Level(path, { valueEncoding: "json" });
-  await database.put(`table~${name}`, { ...(await database.get(`table~${name}`)), ...change });
+  await change(database);
   await database.close();
 }
+
+const changeTable = (path: string, name: string, change: object): Promise<void> =>
+  changeDatabase(path, async (database) =>
+    database.put(`table~${name}`, { ...(await database.get(`table~${name}`)), ...change }),
+  );
