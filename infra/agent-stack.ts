@@ -13,7 +13,9 @@ import type { ApiAuth } from "./api-auth.ts";
 import type { FunctionEntry } from "./bundled-code.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";
 import { DurableAgent, type DurableAgentProps } from "./durable-agent.ts";
-import { PlatformFunction } from "./platform-function.ts";
+import { contextKeys, contextList } from "./context.ts";
+import { PlatformFunction, type PlatformFunctionProps } from "./platform-function.ts";
+import { ReleaseRegistry } from "./release-registry.ts";
 import { storeAccess } from "./store-access.ts";
 import { SweepSchedule } from "./sweep-schedule.ts";
 
@@ -44,10 +46,14 @@ export interface AgentStackProps extends Omit<StackProps, "stackName" | "termina
   readonly logRetention?: RetentionDays;
   /** @default context `surefoot:stateMachineVersions`, else true */
   readonly stateMachineVersions?: boolean;
+  /** Agents whose open runs are given up when a deployment takes them away. @default context `surefoot:abandonRuns`, else none */
+  readonly abandonRuns?: readonly string[];
 }
 
 /** Wait and settle make a few reads and writes; the states give them a minute, and they end first. */
 const platformTimeout = Duration.seconds(45);
+/** Keeps a few records, and reads the index of what is open. */
+const releaseTimeout = Duration.minutes(2);
 /** Ends before the next one begins. */
 const sweepTimeout = Duration.minutes(4);
 
@@ -59,6 +65,7 @@ export class AgentStack extends Stack {
   readonly deliveries: DeliveryQueue;
   readonly alarms: AgentAlarms;
   readonly notices: ApprovalNotices;
+  readonly releases: ReleaseRegistry;
   readonly #props: AgentStackProps;
 
   constructor(scope: Construct, id: string, props: AgentStackProps) {
@@ -72,6 +79,7 @@ export class AgentStack extends Stack {
       tracing,
       logRetention,
       stateMachineVersions,
+      abandonRuns,
       ...stackProps
     } = props;
     checkStage(stage);
@@ -124,13 +132,30 @@ export class AgentStack extends Stack {
       sweep,
     });
     this.api.addRoutes(functions);
+    this.releases = this.#releaseRegistry(abandonRuns ?? contextList(this.node, contextKeys.abandonRuns));
     this.#outputs();
+  }
+
+  #releaseRegistry(abandonRuns: readonly string[]): ReleaseRegistry {
+    const release = this.#platformFunction("release", "Release", releaseTimeout, {
+      agentModules: this.#agentModules(),
+    });
+    const others = this.node.children.slice();
+    const registry = new ReleaseRegistry(this, "Releases", { release, agents: this.agents, abandonRuns });
+    registry.comesAfter(others);
+    return registry;
+  }
+
+  #agentModules(): readonly string[] {
+    return this.#props.agents.map(({ modulePath }) => modulePath);
   }
 
   #apiFunctions(): Readonly<Record<ApiFunction, PlatformFunction>> {
     // Checks a run's input against the agent's schema, so it carries all agents.
     const start = this.#platformFunction("start", "Start", apiTimeout, {
-      agentModules: this.#props.agents.map(({ modulePath }) => modulePath),
+      agentModules: this.#agentModules(),
+      // Its code writes the contract of this deployment, so it must start this deployment's states.
+      published: true,
       environment: {
         [envNames.stateMachines]: this.toJsonString(
           Object.fromEntries(this.agents.map(({ compiled, startArn }) => [compiled.name, startArn])),
@@ -183,7 +208,7 @@ export class AgentStack extends Stack {
     entry: FunctionEntry,
     id: string,
     timeout: Duration,
-    more: { readonly agentModules?: readonly string[]; readonly environment?: Readonly<Record<string, string>> } = {},
+    more: Pick<PlatformFunctionProps, "agentModules" | "environment" | "published"> = {},
   ): PlatformFunction {
     const fn = new PlatformFunction(this, id, { entry, timeout, ...more, ...this.#common() });
     this.store.bindTo(fn, storeAccess[entry]);

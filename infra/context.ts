@@ -24,6 +24,8 @@ export const contextKeys = {
   local: "surefoot:local",
   /** Emulators that lack state machine versions and aliases set it to false. Default true. */
   stateMachineVersions: "surefoot:stateMachineVersions",
+  /** Agents, separated by commas, whose open runs are given up by a deployment that takes them away. Default none. */
+  abandonRuns: "surefoot:abandonRuns",
   /** JSON `{ [environment name]: value }` for the agents' step functions. */
   environment: "surefoot:environment",
   /** JSON `{ [environment name]: name of a Secrets Manager secret }` for the agents' step functions. */
@@ -43,6 +45,13 @@ export function contextText(node: Node, key: string, byDefault: string): string 
   if (typeof value === "string") return value;
   throw new Error(`context ${key}: expected text, found ${JSON.stringify(value)}`);
 }
+
+/** Texts separated by commas; none where the context says nothing. */
+export const contextList = (node: Node, key: string): readonly string[] =>
+  contextText(node, key, "")
+    .split(",")
+    .map((text) => text.trim())
+    .filter((text) => text !== "");
 
 /** `{ [property]: text }` where the context says something, `{}` where it does not: for optional properties. */
 export function contextOption<Name extends string>(

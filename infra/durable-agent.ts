@@ -10,8 +10,8 @@ import { type CompileSettings, compileSettingsDefault } from "../shared/compile/
 import type { AgentStore } from "./agent-store.ts";
 import { contextFlag, contextKeys } from "./context.ts";
 import { contractWarning } from "./contract/contract-warning.ts";
-import { liveAlias } from "./live-alias.ts";
 import { PlatformFunction } from "./platform-function.ts";
+import { publishedVersion } from "./published-version.ts";
 import { storeAccess } from "./store-access.ts";
 import { vendedLogName } from "./vended-log-name.ts";
 
@@ -40,7 +40,7 @@ export interface DurableAgentProps {
   readonly tracing?: boolean;
   /** @default three months */
   readonly logRetention?: RetentionDays;
-  /** Publish versions and start through an alias. @default context `surefoot:stateMachineVersions`, else true */
+  /** Publish a version of the state machine with each change, and start runs on it. @default context `surefoot:stateMachineVersions`, else true */
   readonly stateMachineVersions?: boolean;
 }
 
@@ -49,7 +49,7 @@ export class DurableAgent extends Construct {
   readonly compiled: CompiledAgent;
   readonly step: PlatformFunction;
   readonly stateMachine: StateMachine;
-  /** What runs are started on: the alias `live`, or the machine itself where there are no versions. */
+  /** What runs are started on, and stay on: this deployment's version of the machine, or the machine itself where there are no versions. */
   readonly startArn: string;
 
   constructor(scope: Construct, id: string, props: DurableAgentProps) {
@@ -62,10 +62,10 @@ export class DurableAgent extends Construct {
     this.stateMachine = this.#machine(props);
     this.#mayBeAnsweredBy(props.wait);
     const versions = props.stateMachineVersions ?? contextFlag(this.node, contextKeys.stateMachineVersions, true);
-    this.startArn = versions ? liveAlias(this, this.stateMachine) : this.stateMachine.stateMachineArn;
+    this.startArn = versions ? publishedVersion(this, this.stateMachine) : this.stateMachine.stateMachineArn;
   }
 
-  /** IAM asks for the machine's own ARN, also where the call names an alias or version of it. */
+  /** IAM asks for the machine's own ARN, also where the call names a version of it. */
   allowStart(fn: PlatformFunction): void {
     fn.allow({ actions: ["states:StartExecution"], resources: [this.stateMachine.stateMachineArn] });
   }

@@ -8,5 +8,6 @@ export { ApprovalNotices, type ApprovalNoticesProps, type NoticeOptions } from "
 export { DeliveryQueue, type DeliveryQueueProps } from "./delivery-queue.ts";
 export { DurableAgent, type DurableAgentProps } from "./durable-agent.ts";
 export { PlatformFunction, type PlatformFunctionProps } from "./platform-function.ts";
+export { ReleaseRegistry, type ReleaseRegistryProps } from "./release-registry.ts";
 export { storeAccess } from "./store-access.ts";
 export { sweepEvery, SweepSchedule, type SweepScheduleProps } from "./sweep-schedule.ts";

@@ -2,7 +2,18 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 export type LambdaEntry =
-  "step" | "wait" | "settle" | "start" | "read" | "decide" | "control" | "review" | "sweep" | "deliver" | "agents";
+  | "step"
+  | "wait"
+  | "settle"
+  | "start"
+  | "read"
+  | "decide"
+  | "control"
+  | "review"
+  | "sweep"
+  | "deliver"
+  | "release"
+  | "agents";
 
 /** Path of a Lambda's entry module: `.ts` in the repository, `.js` in a build. */
 export function lambdaEntry(name: LambdaEntry): string {

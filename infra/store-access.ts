@@ -21,8 +21,8 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
   start: { runs: { actions: ["GetItem", "PutItem"] }, payloads: ["put"] },
   // Looks, and changes nothing. An operation is an item of its own: the ledger is queried by its indexes only.
   read: {
-    runs: { actions: ["GetItem", "Query"], indexes: true },
-    ledger: { actions: ["GetItem"], indexes: true },
+    runs: { actions: ["GetItem", "Query"], indexes: "all" },
+    ledger: { actions: ["GetItem"], indexes: "all" },
     payloads: ["get"],
   },
   // Reads a waiter and what its run was allowed before, writes its answer, closes it.
@@ -35,17 +35,18 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
     runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"] },
     payloads: ["get", "put"],
   },
-  // Writes a person's word, closes the waiter, moves a run to a new execution or to its end, grants a run's operations new attempts.
+  // Writes a person's word, closes the waiter, moves a run to a new execution or to its end, grants a run's operations new attempts. Finds
+  // the runs of a version that is retired.
   control: {
-    runs: { actions: ["GetItem", "Query", "UpdateItem"] },
-    ledger: { actions: ["GetItem", "PutItem"], indexes: true },
+    runs: { actions: ["GetItem", "Query", "UpdateItem"], indexes: ["open"] },
+    ledger: { actions: ["GetItem", "PutItem"], indexes: "all" },
     payloads: ["get", "put"],
   },
   // Reads what is open, and repairs: an expiry is a step, a wake-up closes a waiter, where it stopped is an item of the run log's table.
   // Operations are looked into by their own functions, which write the ledger.
   sweep: {
-    runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"], indexes: true },
-    ledger: { actions: ["GetItem"], indexes: true },
+    runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"], indexes: "all" },
+    ledger: { actions: ["GetItem"], indexes: "all" },
     payloads: ["get", "put"],
   },
   // Hands a message to the operation's own function, then wakes the run or parks it. What is sent it never sees.
@@ -53,4 +54,6 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
     runs: { actions: ["GetItem", "Query", "UpdateItem"] },
     ledger: { actions: ["GetItem"] },
   },
+  // Keeps contracts and releases, and counts what is open. Changes nothing that is there.
+  release: { runs: { actions: ["GetItem", "Query", "PutItem"], indexes: ["open"] }, payloads: ["put"] },
 };

@@ -17,8 +17,8 @@ export interface StoreTableProps {
 /** What a function may do with a table. Without `actions` it knows the name and may do nothing. */
 export interface TableAccess {
   readonly actions: readonly ("GetItem" | "Query" | "PutItem" | "UpdateItem")[];
-  /** Whether it also queries the indexes. @default false */
-  readonly indexes?: boolean;
+  /** Which of its indexes it also queries, or all of them. @default none */
+  readonly indexes?: readonly string[] | "all";
 }
 
 /** Decrypting a table's key is what reading takes (what CDK's `grantReadData` gives). */
@@ -62,15 +62,16 @@ export class StoreTable extends Construct {
   }
 
   /** Permission and name in one step, so that the two cannot drift. */
-  bindTo(fn: PlatformFunction, { actions, indexes = false }: TableAccess = { actions: [] }): void {
+  bindTo(fn: PlatformFunction, { actions, indexes = [] }: TableAccess = { actions: [] }): void {
     const { key, schema, environmentName } = this.#props;
     fn.setEnvironment(environmentName, this.table.tableName);
     if (actions.length === 0) return;
     fn.allow({ actions: actions.map((action) => `dynamodb:${action}` as const), resources: [this.table.tableArn] });
-    if (indexes) {
+    const queried = schema.indexes.filter(({ name }) => indexes === "all" || indexes.includes(name));
+    if (queried.length > 0) {
       fn.allow({
         actions: ["dynamodb:Query"],
-        resources: schema.indexes.map(({ name }) => `${this.table.tableArn}/index/${name}`),
+        resources: queried.map(({ name }) => `${this.table.tableArn}/index/${name}`),
       });
     }
     const writes = actions.includes("PutItem") || actions.includes("UpdateItem");

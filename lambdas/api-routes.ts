@@ -15,6 +15,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: "GET", path: "/runs", functionName: "read" },
   { method: "GET", path: "/runs/{run_id}", functionName: "read" },
   { method: "GET", path: "/contracts/{digest}", functionName: "read" },
+  { method: "GET", path: "/releases", functionName: "read" },
   { method: "GET", path: "/operations", functionName: "read" },
   { method: "GET", path: "/approvals", functionName: "read" },
   { method: "GET", path: "/approvals/{waiter_id+}", functionName: "read" },
@@ -25,4 +26,5 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: "POST", path: "/operations/{operation_id}/resolution", functionName: "control" },
   { method: "POST", path: "/runs/{run_id}/resume", functionName: "control" },
   { method: "POST", path: "/runs/{run_id}/cancel", functionName: "control" },
+  { method: "POST", path: "/releases/{agent}/{version}/retirement", functionName: "control" },
 ];

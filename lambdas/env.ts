@@ -7,7 +7,7 @@ export const envNames = {
   /** One of the two: a bucket on AWS, a folder locally. */
   payloadsBucket: "SUREFOOT_PAYLOADS_BUCKET",
   payloadsFolder: "SUREFOOT_PAYLOADS_FOLDER",
-  /** Start only: JSON `{ [agent]: state machine or alias ARN }`. */
+  /** Start only: JSON `{ [agent]: ARN of the state machine, or of its version }`. */
   stateMachines: "SUREFOOT_STATE_MACHINES",
   /** Where queued operations go; absent where no agent of the stack queues. */
   deliveryQueueUrl: "SUREFOOT_DELIVERY_QUEUE_URL",

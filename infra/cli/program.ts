@@ -3,6 +3,7 @@ import { addApprovalCommands } from "./approval-commands.ts";
 import { addContractCommands } from "./contract-commands.ts";
 import { addDrillCommand } from "./drill-command.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
+import { addReleaseCommands } from "./release-commands.ts";
 import { addRemindCommand } from "./remind-command.ts";
 import { addRunCommands } from "./run-commands.ts";
 import { addRunnerCommands } from "./runner-commands.ts";
@@ -26,6 +27,7 @@ export function createProgram(): Command {
     addApprovalCommands,
     addRemindCommand,
     addOperatorCommands,
+    addReleaseCommands,
     addContractCommands,
     addDrillCommand,
   ])

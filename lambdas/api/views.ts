@@ -3,7 +3,7 @@ import { unpackValue, type PackedValue } from "../../shared/payloads/claim-check
 import type { PayloadStore } from "../../shared/payloads/payload-store.ts";
 import type { RunHistory } from "../../shared/runlog/run-log.ts";
 import { undoneOperation } from "../../shared/operation/undone-operation.ts";
-import { isCompensating, type RunRecord } from "../../shared/runlog/run-record.ts";
+import { isCompensating, retirementOf, type RunRecord } from "../../shared/runlog/run-record.ts";
 import { waiterId } from "../../shared/waiter/waiter.ts";
 
 /** Bytes of a recorded value that a listing shows: more is named by size, and lies in the payload store. */
@@ -61,6 +61,8 @@ export async function runView(
     workflow_id: run.workflow_id,
     agent: run.agent,
     workflow_version: run.workflow_version,
+    /** Its version was retired: nothing of the run goes on there. */
+    retired: retirementOf(run),
     contract_digest: run.contract_digest,
     entry: run.entry,
     status: run.status,

@@ -1,5 +1,8 @@
 import { handle } from "hono/aws-lambda";
 import { createControlApp } from "../api/control-app.ts";
+import { createRetireApp } from "../api/retire-app.ts";
 import { wire } from "../wiring.ts";
 
-export const handler = handle(createControlApp(wire("surefoot-control", process.env)));
+const ports = wire("surefoot-control", process.env);
+
+export const handler = handle(createControlApp(ports).route("/", createRetireApp(ports)));

@@ -6,7 +6,7 @@ import { BadRequest } from "../faults/faults.ts";
 import { unpackValue } from "../payloads/claim-check.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { Waker } from "../ports/executions.ts";
-import { stillWants, standingOf } from "../runlog/run-record.ts";
+import { retirementOf, type RunRecord, stillWants, standingOf } from "../runlog/run-record.ts";
 import { type Waiter, waiterId, waiterVersion } from "../waiter/waiter.ts";
 import { answerApproval, type Told, wakeAnswered } from "./answer-waiter.ts";
 import type { RunPorts } from "./ports.ts";
@@ -51,6 +51,7 @@ export async function decideApproval(
   }
   const run = await ports.log.readRun(waiter.run_id);
   if (!run || !stillWants(run, waiter.node)) throw runEnded(waiter, standingOf(run));
+  refuseRetired(waiter, run);
   const refusal = refusalOf(subject.approvers, request.approver, subject.requested_by);
   if (refusal) throw refused(waiter, subject, request.approver, refusal);
 
@@ -176,6 +177,18 @@ const runEnded = (waiter: Waiter, status: string): BadRequest =>
     `approval ${waiterId(waiter.run_id, waiter.position)} belongs to a run that is ${status}: nothing was decided`,
     409,
   );
+
+/** An answer would be taken by nobody: nothing of that version runs. Whatever takes the run over asks again, or finds this question. */
+function refuseRetired(waiter: Waiter, run: RunRecord): void {
+  const retired = retirementOf(run);
+  if (!retired) return;
+  throw new BadRequest(
+    "version_retired",
+    `approval ${waiterId(waiter.run_id, waiter.position)} belongs to version ${run.workflow_version} of ${run.agent}, which was retired by ${retired.by}: ${retired.reason}. Nothing was decided: surefoot resume ${run.run_id} --version <n> takes the run to another version, fork or cancel ends it here`,
+    409,
+    { workflow_version: run.workflow_version, retired_at: retired.at },
+  );
+}
 
 function refused(waiter: Waiter, { approvers }: ApprovalSubject, { by }: Approver, refusal: Refusal): BadRequest {
   const id = waiterId(waiter.run_id, waiter.position);

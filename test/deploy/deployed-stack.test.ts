@@ -4,8 +4,11 @@ import { HeadBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { Approvals, Runs } from "../../infra/cli/api-shapes.ts";
+import { Versions } from "../../infra/cli/release-shapes.ts";
 import { type RefundWorld, startRefundWorld } from "../../infra/local/refund-world.ts";
 import { refundEnvNames } from "../../lambdas/agents/refund-agent/settings.ts";
+import refundAgent from "../../lambdas/agents/refund-agent/agent.ts";
+import { contractDigest } from "../../shared/contract/manifest.ts";
 import { actionsOf, mailEffects, paymentOf, paymentsEffects, seedPayment, ticketFor } from "../e2e/stage.ts";
 import { type Cdk, cdkFor } from "./cdk.ts";
 import { describeDeployed } from "./describe-deployed.ts";
@@ -79,6 +82,16 @@ describeDeployed("the shipped stack, deployed with `cdk deploy`", (startEmulator
     },
     deployMsMax,
   );
+
+  test("says which version of its agent was released, and that no run is on it yet", async () => {
+    const raw = await api(dev).api.get(`/releases?agent=${agent}`);
+    const [known, ...others] = Versions.parse(raw).agents;
+    expect(others).toEqual([]);
+    expect(known).toMatchObject({ agent, live_version: 1, versions: [{ live: true, open_runs: { total: 0 } }] });
+    expect(raw).toMatchObject({
+      agents: [{ versions: [{ releases: [{ contract_digest: contractDigest(refundAgent) }] }] }],
+    });
+  });
 
   test("refuses whoever does not sign", async () => {
     const asked = { service: "execute-api", host: hostOf(dev.ApiUrl), path: "/runs" } as const;
@@ -158,6 +171,25 @@ describeDeployed("the shipped stack, deployed with `cdk deploy`", (startEmulator
       expect((await api(dev).ended(before)).status).toBe("SUCCEEDED");
       expect(await effectsOf("BEFORE")).toEqual({ refunds: 1, mailsFrom: ["refunds@example.com"] });
       expect(await effectsOf("AFTER")).toEqual({ refunds: 1, mailsFrom: ["changed@example.com"] });
+    },
+    deployMsMax,
+  );
+
+  test(
+    "a deployment that takes an agent away is refused while a run of it waits, and the run still ends",
+    async () => {
+      const runId = await startRefund(dev, "KEPT");
+      const approval = await api(dev).asked(runId);
+      const without = ["--app", "npx tsx test/deploy/spare-app.ts", ...flagsOf(emulator, settings("dev"))];
+      const { code, output } = await cdk.run(["deploy", "--require-approval", "never", ...without]);
+      expect(output.replaceAll(/\s+/gu, " ")).toContain(`${agent} has 1 open run (1 of version 1): ${runId}`);
+      expect(code).toBe(1);
+
+      await api(dev).approve(approval);
+      expect((await api(dev).ended(runId)).status).toBe("SUCCEEDED");
+      expect((await effectsOf("KEPT")).refunds).toBe(1);
+      const versions = Versions.parse(await api(dev).api.get("/releases")).agents;
+      expect(versions.map((known) => [known.agent, known.live_version])).toEqual([[agent, 1]]);
     },
     deployMsMax,
   );

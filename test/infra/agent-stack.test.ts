@@ -28,6 +28,7 @@ describe("the bundles of the shipped stack", () => {
         "Decide/Function",
         "Deliver/Function",
         "Read/Function",
+        "Release/Function",
         "Review/Function",
         "Settle/Function",
         "Start/Function",
@@ -36,7 +37,7 @@ describe("the bundles of the shipped stack", () => {
         "refund-agent/Step/Function",
       ]);
       const keys = functions.map(({ Properties }) => String(Properties.Code.S3Key).replace(".zip", ""));
-      expect(new Set(keys).size).toBe(10);
+      expect(new Set(keys).size).toBe(11);
       for (const key of keys) {
         const asset = join(folder, `asset.${key}`);
         expect(readdirSync(asset).sort()).toEqual(["index.mjs", "index.mjs.map"]);
@@ -165,6 +166,7 @@ describe("the functions", () => {
       "Decide/Function": [...store, ...tell].sort(),
       "Review/Function": [...store, ...link].sort(),
       "Control/Function": store,
+      "Release/Function": store,
       "Sweep/Function": ["SUREFOOT_DELIVERY_QUEUE_URL", ...store, ...tell].sort(),
       "Deliver/Function": [
         "SUREFOOT_DELIVERY_QUEUE_URL",
@@ -195,7 +197,7 @@ describe("the functions", () => {
 
   it("log into groups that forget after three months", () => {
     const groups = ofType(resources, "AWS::Logs::LogGroup");
-    expect(groups).toHaveLength(12);
+    expect(groups).toHaveLength(13);
     expect(new Set(groups.map(({ Properties }) => Properties.RetentionInDays))).toEqual(new Set([90]));
   });
 });

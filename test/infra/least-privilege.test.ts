@@ -42,6 +42,7 @@ const runIndexes = {
   "Store/Runs/Table/index/by-workflow": ["dynamodb:Query"],
   "Store/Runs/Table/index/open": ["dynamodb:Query"],
 };
+const openRuns = { "Store/Runs/Table/index/open": ["dynamodb:Query"] };
 
 /** Everything anybody may do, written out. A line more here is a decision. */
 const expected: GrantedAccess = {
@@ -121,6 +122,7 @@ const expected: GrantedAccess = {
     "Control/Log": toLog,
     "*": toTrace,
     "Store/Runs/Table": ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+    ...openRuns,
     "Store/Ledger/Table": ["dynamodb:GetItem", "dynamodb:PutItem"],
     ...ledgerIndexes,
     "Store/Payloads/Bucket/payloads/*": ["s3:GetObject", "s3:PutObject"],
@@ -159,6 +161,16 @@ const expected: GrantedAccess = {
     "Store/Key through sqs": ["kms:Decrypt"],
     "refund-agent/Step/Function:*": ["lambda:InvokeFunction"],
     "refund-agent/StateMachine": toAnswerAndStart,
+  },
+  // Asked by CloudFormation alone. It neither starts, wakes, nor changes a run.
+  Release: {
+    "Release/Log": toLog,
+    "*": toTrace,
+    "Store/Runs/Table": ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"],
+    ...openRuns,
+    "Store/Payloads/Bucket/payloads/*": ["s3:PutObject"],
+    "Store/Key through dynamodb": keyToWrite,
+    "Store/Key through s3": ["kms:GenerateDataKey"],
   },
   "refund-agent/StateMachine": {
     "refund-agent/Step/Function:*": ["lambda:InvokeFunction"],
@@ -224,7 +236,7 @@ describe("permissions", () => {
 
   it("belong to a role of each function's own", () => {
     const roles = ofType(resources, "AWS::Lambda::Function").map(({ Properties }) => Properties.Role["Fn::GetAtt"][0]);
-    expect(new Set(roles).size).toBe(10);
+    expect(new Set(roles).size).toBe(11);
   });
 
   it("reach the key through one service each, so that none of them unlocks what another keeps", () => {
@@ -266,6 +278,7 @@ describe("who reaches a function from outside", () => {
     });
     expect(reached.sort()).toEqual([
       "Control/Function <- Api/HttpApi/*/*/operations/{operation_id}/resolution",
+      "Control/Function <- Api/HttpApi/*/*/releases/{agent}/{version}/retirement",
       "Control/Function <- Api/HttpApi/*/*/runs/{run_id}/cancel",
       "Control/Function <- Api/HttpApi/*/*/runs/{run_id}/resume",
       "Decide/Function <- Api/HttpApi/*/*/approvals/{waiter_id+}",
@@ -273,11 +286,13 @@ describe("who reaches a function from outside", () => {
       "Read/Function <- Api/HttpApi/*/*/approvals/{waiter_id+}",
       "Read/Function <- Api/HttpApi/*/*/contracts/{digest}",
       "Read/Function <- Api/HttpApi/*/*/operations",
+      "Read/Function <- Api/HttpApi/*/*/releases",
       "Read/Function <- Api/HttpApi/*/*/runs",
       "Read/Function <- Api/HttpApi/*/*/runs/{run_id}",
       "Review/Function <- Api/HttpApi/*/*/review/{token}",
       "Review/Function <- Api/HttpApi/*/*/review/{token}",
-      "Start/Function <- Api/HttpApi/*/*/runs",
+      // By the alias: code and settings of one deployment.
+      "Start/Function/Aliaslive <- Api/HttpApi/*/*/runs",
     ]);
   });
 

@@ -161,7 +161,7 @@ describe("a state machine", () => {
     expect(versionOf(after, "WaitFunctionArn")?.id).toBe(versionOf(resources, "WaitFunctionArn")?.id);
   });
 
-  it("is published as a version that is kept, and started through the alias that points at it", () => {
+  it("is published as a version that is kept, and runs are started on that version; the alias that points at it moves", () => {
     const [version] = ofType(resources, "AWS::StepFunctions::StateMachineVersion");
     expect(version).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
     expect(version?.Properties).toEqual({
@@ -174,7 +174,7 @@ describe("a state machine", () => {
       RoutingConfiguration: [{ StateMachineVersionArn: { "Fn::GetAtt": [version?.id, "Arn"] }, Weight: 100 }],
     });
     expect(startedBy(resources)).toBe(
-      `{"refund-agent":"refund-agent/Live","routed-agent":"routed-agent/Live","approval-first-agent":"approval-first-agent/Live"}`,
+      `{"refund-agent":"refund-agent/Version","routed-agent":"routed-agent/Version","approval-first-agent":"approval-first-agent/Version"}`,
     );
   });
 

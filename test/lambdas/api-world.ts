@@ -11,6 +11,7 @@ import type { Agent } from "../../shared/index.ts";
 import { createLedger } from "../../shared/ledger/ledger.ts";
 import { dynamoLedgerStore } from "../../shared/ledger/dynamo-ledger-store.ts";
 import { folderPayloadStore } from "../../shared/payloads/folder-payload-store.ts";
+import { dynamoReleases } from "../../shared/release/dynamo-releases.ts";
 import type { WakeResult } from "../../shared/ports/executions.ts";
 import { dynamoRunLog } from "../../shared/runlog/dynamo-run-log.ts";
 import { waiterId } from "../../shared/waiter/waiter.ts";
@@ -69,6 +70,7 @@ export function apiWorld(tables: LocalTables, agents: readonly Agent[]) {
     metrics: new RecordingMetrics(),
     models: { answer: () => Promise.reject(new Error("no model is asked here")) },
     queue: recordingQueue(),
+    releases: dynamoReleases(client, "runs"),
     endProcess: () => undefined,
     executions: {
       start: async (stateMachineArn: string, name: string, input: Readonly<Record<string, string>>) => {
