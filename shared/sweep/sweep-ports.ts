@@ -1,6 +1,7 @@
 import type { LedgerStore } from "../ledger/ledger-store.ts";
 import type { Notices } from "../notify/channel.ts";
 import type { DeliveryQueue } from "../ports/delivery-queue.ts";
+import type { Releases } from "../release/releases.ts";
 import type { ResolvePorts } from "../run/resolve-operation.ts";
 import type { OpenCursor } from "../tables/table-schema.ts";
 
@@ -35,9 +36,10 @@ export type SweepPorts = ResolvePorts & {
   readonly executionStates: ExecutionStates;
   readonly sweepState: SweepStateStore;
   readonly queue: DeliveryQueue;
+  readonly releases: Pick<Releases, "list">;
   /** Who is told about approvals that wait. @default nobody */
   readonly notices?: Notices;
 };
 
 /** What was done about one thing. `nothing` is the usual answer. */
-export type SweepDeed = "nothing" | "reconciled" | "resent" | "woken" | "expired" | "resumed" | "told";
+export type SweepDeed = "nothing" | "reconciled" | "resent" | "woken" | "expired" | "resumed" | "retired" | "told";

@@ -1,5 +1,6 @@
 import type { OpenCursor, OpenPage } from "../tables/table-schema.ts";
 import { isoTime } from "../ports/clock.ts";
+import { retiredVersions } from "./retired-versions.ts";
 import { sweepOperation } from "./sweep-operation.ts";
 import type { SweepDeed, SweepPorts, SweepState } from "./sweep-ports.ts";
 import { sweepRun } from "./sweep-run.ts";
@@ -31,13 +32,17 @@ interface Section {
 }
 
 /** The indexes a sweep reads, in the order in which one's repairs help the next: effects, waiters, runs. */
-const sectionsOf = (ports: SweepPorts): readonly Section[] => [
-  ...(["STARTED", "UNKNOWN", "PENDING"] as const).map((status) =>
-    section(status, (limit, after) => ports.ledgerStore.pageOpen(status, limit, after), sweepOperation, ports),
-  ),
-  section("waiters", (limit, after) => ports.log.pageOpenWaiters(limit, after), sweepWaiter, ports),
-  section("runs", (limit, after) => ports.log.pageOpenRuns(limit, after), sweepRun, ports),
-];
+function sectionsOf(ports: SweepPorts): readonly Section[] {
+  const retired = retiredVersions(ports.releases);
+  const lookAtRun = (run: { readonly run_id: string }) => sweepRun(run, ports, retired);
+  return [
+    ...(["STARTED", "UNKNOWN", "PENDING"] as const).map((status) =>
+      section(status, (limit, after) => ports.ledgerStore.pageOpen(status, limit, after), sweepOperation, ports),
+    ),
+    section("waiters", (limit, after) => ports.log.pageOpenWaiters(limit, after), sweepWaiter, ports),
+    section("runs", (limit, after) => ports.log.pageOpenRuns(limit, after), lookAtRun, ports),
+  ];
+}
 
 /** From the section in which time ran out, all the way round: a crowded one never keeps the others from their turn. */
 function sectionsFrom(cursors: SweepState["cursors"], ports: SweepPorts): readonly Section[] {

@@ -13,6 +13,7 @@ import { operationId } from "../../shared/operation/operation-id.ts";
 import { folderPayloadStore } from "../../shared/payloads/folder-payload-store.ts";
 import { startRun } from "../../shared/run/start-run.ts";
 import { dynamoRunLog } from "../../shared/runlog/dynamo-run-log.ts";
+import { dynamoReleases } from "../../shared/release/dynamo-releases.ts";
 import type { RunHistory } from "../../shared/runlog/run-log.ts";
 import { dynamoSweepState } from "../../shared/sweep/dynamo-sweep-state.ts";
 import { sweep, type SweepReport } from "../../shared/sweep/sweep.ts";
@@ -124,6 +125,7 @@ export async function sweepWorld(tables: LocalTables, options: SweepWorldOptions
   const log = dynamoRunLog({ client: tables.proxied(), table: "runs", clock, ids });
   const ledgerStore = dynamoLedgerStore(tables.proxied(), "ledger");
   const ledger = createLedger({ store: ledgerStore, clock, ids });
+  const releases = dynamoReleases(tables.proxied(), "runs");
   const payloads = folderPayloadStore(join(tables.folder(), "payloads"));
   const dynamoState = dynamoSweepState(tables.proxied(), "runs");
   let state: SweepState = { cursors: {}, finishedAtMs: undefined };
@@ -170,6 +172,7 @@ export async function sweepWorld(tables: LocalTables, options: SweepWorldOptions
       executions: life.port("executions", engine.executions),
       executionStates: life.port("states", engine.executionStates),
       queue: life.port("queue", queue),
+      releases: life.port("releases", releases),
       functions,
       // One world's own: worlds of a file share a table.
       sweepState: {
@@ -203,6 +206,7 @@ export async function sweepWorld(tables: LocalTables, options: SweepWorldOptions
     log,
     ledger,
     ledgerStore,
+    releases,
     dynamoState,
     runId,
     input,

@@ -60,6 +60,23 @@ describe("what a sweep reads", () => {
     });
   }, 120_000);
 
+  it("has one reading of an agent's releases in it, however many of its runs are open", async () => {
+    const world = await sweepWorld(tables);
+    const one = await counted(world);
+    await sweepWorld(tables);
+    await sweepWorld(tables);
+    // Each run is read once; whether its version was retired is known from the first.
+    expect(await counted(world)).toEqual({ ...one, looked: one.looked + 2, gets: one.gets + 2, items: one.items + 2 });
+    await world.releases.keep({
+      agent: "order-agent",
+      workflow_version: 1,
+      contract_digest: "1".repeat(64),
+      state_machine_arn: "arn:aws:states:us-east-1:000000000000:stateMachine:order-agent:1",
+      released_at: "2026-09-01T00:00:00.000Z",
+    });
+    expect(await counted(world)).toMatchObject({ queries: one.queries, items: one.items + 3 });
+  });
+
   /** Straight into the database: as many closed operations, and closed runs, each with an answered wait. */
   async function fillWithClosed(operations: number, runs: number) {
     const put = (table: string, Item: Readonly<Record<string, unknown>>) => ({
