@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ApprovalOutcome } from "../../../shared/approval/approval.ts";
 import { resumeRun } from "../../../shared/run/resume-run.ts";
-import { guardedAgent, openShop } from "../../builders/guarded-agent.ts";
+import { expireWait } from "../../../shared/run/wait-run.ts";
+import { guardedAgent, type GuardedOptions, openShop } from "../../builders/guarded-agent.ts";
 import { localTables } from "../../builders/local-tables.ts";
 import { faultOf } from "../../builders/operation-world.ts";
 import { runWorld } from "../../builders/run-world.ts";
@@ -13,9 +14,9 @@ const dayMs = 24 * 3_600_000;
 describe("a question that nobody has answered", () => {
   const tables = localTables();
 
-  async function asked() {
+  async function asked(options: Partial<GuardedOptions> = {}) {
     const shop = openShop();
-    const world = await runWorld(tables, { amountCents: 9_900, agent: guardedAgent({ shop }) });
+    const world = await runWorld(tables, { amountCents: 9_900, agent: guardedAgent({ shop, ...options }) });
     await world.drive();
     return { world, shop };
   }
@@ -90,6 +91,23 @@ describe("a question that nobody has answered", () => {
     expect((await world.waiter()).superseded).toBeUndefined();
     await faultOf(world.step(sending, "0001.review", { agent: later.agent }));
     expect((await world.history()).steps.at(-1)).toMatchObject({ outcome: "sent_back", next: "review" });
+    expect(world.downstream.requests).toEqual([]);
+  });
+
+  it("leads back to the plan when its time is over, where the agent says so: the model learns that nobody answered", async () => {
+    const { world } = await asked({ onExpire: "plan" });
+    const first = await world.waiter();
+    world.clock.advance(7 * dayMs + 1);
+    await expireWait({ runId: world.runId, line: asking, execution: `${world.runId}-1` }, world.ports);
+    world.modelSays({ amountCents: 300 });
+
+    expect(await world.drive()).toBe("waits");
+    expect(JSON.parse(world.modelRequests[1]?.data ?? "")).toEqual({
+      amountCents: 9_900,
+      rejection: { node: "review", reason: "expired" },
+    });
+    expect(await world.waiter()).toMatchObject({ node: "review", status: "OPEN" });
+    expect((await world.waiter()).position > first.position).toBe(true);
     expect(world.downstream.requests).toEqual([]);
   });
 });
