@@ -62,6 +62,12 @@ describe("a wrong command line ends with 2, says what was expected, and nothing 
     ["no workflow id", ["start", "a", "--input", "{}"], /required option '--workflow-id <id>' not specified/],
     ["no input", ["start", "a", "--workflow-id", "T-1"], /required option '--input <json>' not specified/],
     ["no run", ["trace"], /missing required argument 'run_id\|workflow_id'/],
+    ["no reason", ["retire", "a", "7"], /required option '--reason <text>' not specified/],
+    [
+      "a version that is none",
+      ["retire", "a", "seven", "--reason", "why"],
+      /version: expected a whole number from 1 to 9999999999, found "seven"/,
+    ],
     ["no approval", ["approve"], /missing required argument 'approval_id'/],
     [
       "input that is no JSON",
