@@ -56,6 +56,7 @@ export const Run = z.object({
   workflow_id: z.string(),
   agent: z.string(),
   workflow_version: z.number(),
+  retired: z.object({ at: z.string(), by: z.string(), reason: z.string() }).optional(),
   status: z.string(),
   outcome: z.string().optional(),
   waiting_for: z.string().optional(),

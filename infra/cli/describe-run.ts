@@ -79,9 +79,10 @@ function outcomeOf(step: Run["steps"][number]): string {
 function nextMoves(run: Run): readonly string[] {
   const unknown = run.operations.filter((operation) => operation.status === "UNKNOWN");
   const open = run.waiters.filter(
-    (waiter) => waiter.kind === "approval" && waiter.status === "OPEN" && run.status === "WAITING",
+    (waiter) => waiter.kind === "approval" && waiter.status === "OPEN" && run.status === "WAITING" && !run.retired,
   );
   const moves = [
+    ...(run.retired && openStatuses.includes(run.status) ? [retired(run)] : []),
     ...run.operations.filter((operation) => operation.contradictions?.length).map(contradicted),
     ...unknown.map(doubted),
     ...(run.failure && unknown.length === 0
@@ -95,6 +96,11 @@ function nextMoves(run: Run): readonly string[] {
   ];
   return moves.length > 0 ? moves : [run.status === "RUNNING" ? "Running: nothing to do." : "Nothing to do."];
 }
+
+const openStatuses: readonly string[] = ["RUNNING", "WAITING", "PARKED"];
+
+const retired = ({ run_id, workflow_version, retired: why }: Run): string =>
+  `RETIRED: version ${workflow_version} was retired by ${why?.by ?? "-"} (${why?.reason ?? "-"}), and nothing of this run goes on there: surefoot resume ${run_id} --version <n>, fork, or cancel.`;
 
 const named = ({ action_name, business_key }: Operation): string => `${action_name} for ${business_key}`;
 

@@ -141,6 +141,17 @@ describe("a run in the words for the person at 3 a.m.", () => {
     ]);
   });
 
+  test("says of a run whose version was retired where it can go, and asks nobody to approve it", () => {
+    const waiter = { waiter_id: "run-1:0003.review", kind: "approval", node: "review", status: "OPEN", expires_at: at };
+    const retired = { at, by: "kim", reason: "leaks addresses" };
+
+    expect(lastLines(describeRun(run({ status: "WAITING", retired, waiters: [waiter] })), 2)).toEqual([
+      "",
+      "RETIRED: version 1 was retired by kim (leaks addresses), and nothing of this run goes on there: surefoot resume run-1 --version <n>, fork, or cancel.",
+    ]);
+    expect(lastLines(describeRun(run({ status: "CANCELLED", retired })), 1)).toEqual(["Nothing to do."]);
+  });
+
   test.each([
     ["RUNNING", "Running: nothing to do."],
     ["SUCCEEDED", "Nothing to do."],
