@@ -89,7 +89,7 @@ export function sendRefusedLink(
   const { status, title, paragraphs } = wordings[why];
   const said = decision ? [sayDecision(decision, clock.nowMs())] : [];
   const nothing =
-    why === "decided" ? "The link was good for one decision, and there is one." : "Nothing was decided by it.";
+    why === "decided" ? "The link was good for one decision, and there is one." : "Nothing was decided just now.";
   return sendPage(c, status, messagePage(title, [...said, ...paragraphs, nothing]));
 }
 
