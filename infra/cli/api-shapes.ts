@@ -47,7 +47,14 @@ export const Operation = z.object({
 export type Operation = z.infer<typeof Operation>;
 
 export const Resolved = z.object({ operation: Operation, changed: z.boolean(), wake: z.string() });
-export const Moved = z.object({ run_id: z.string(), status: z.string(), compensating: z.boolean().optional() });
+export const Moved = z.object({
+  run_id: z.string(),
+  status: z.string(),
+  compensating: z.boolean().optional(),
+  to_version: z.number().optional(),
+  verdict: z.string().optional(),
+  asks_again: z.boolean().optional(),
+});
 
 export const Operations = z.object({ operations: z.array(Operation) });
 

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { type LocalRunner, startLocalRunner } from "../local/local-runner.ts";
-import { stepFunctionName } from "../local/local-functions.ts";
 import { type RefundWorld, startRefundWorld } from "../local/refund-world.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { Approvals, type Run, Run as RunShape, Started } from "./api-shapes.ts";
@@ -134,7 +133,7 @@ async function play(runner: LocalRunner, world: RefundWorld, output: Output): Pr
 
 /** @returns how many processes were killed. */
 function killWorker(runner: LocalRunner): number {
-  const busy = runner.lambdas.processes(stepFunctionName(agent)).filter((worker) => worker.busy);
+  const busy = runner.lambdas.processes(runner.functionOf(agent)).filter((worker) => worker.busy);
   for (const worker of busy) process.kill(worker.pid, "SIGKILL");
   return busy.length;
 }

@@ -55,12 +55,19 @@ export function addOperatorCommands(program: Command): void {
   program
     .command("resume <run_id>")
     .description("let a parked run go on from its log, once its cause is mended")
+    .option("--version <n>", "take it to that version of its agent, where it may go (default: the one that it is on)")
     .option("--by <name>", "who resumes (default: the user of this shell)", process.env["USER"])
-    .action(async (id: string, options: { readonly by?: string }, command: Command) => {
+    .action(async (id: string, options: { readonly by?: string; readonly version?: string }, command: Command) => {
       const { output, api } = sessionOf(command);
-      const { body: raw } = await api().post(`/runs/${encodeURIComponent(id)}/resume`, { by: options.by });
-      const { run_id, status } = Moved.parse(raw);
-      output.result(raw, () => `${run_id} is ${status}; surefoot trace ${run_id} shows how it goes on`);
+      const version = options.version && wholeNumber("--version", options.version, 1, Number.MAX_SAFE_INTEGER);
+      const body = { by: options.by, ...(version !== undefined && { version }) };
+      const { body: raw } = await api().post(`/runs/${encodeURIComponent(id)}/resume`, body);
+      const { run_id, status, to_version, verdict, asks_again } = Moved.parse(raw);
+      const where =
+        to_version === undefined
+          ? ""
+          : ` on its way to version ${to_version} (${verdict ?? "same"}${asks_again ? ", its approval is asked for again" : ""})`;
+      output.result(raw, () => `${run_id} is ${status}${where}; surefoot trace ${run_id} shows how it goes on`);
     });
   program
     .command("cancel <run_id>")

@@ -5,6 +5,7 @@ import { envNames } from "../../lambdas/env.ts";
 import { bundleLambda } from "../bundle-lambda.ts";
 import { lambdaEntry, type LambdaEntry } from "../lambda-entry.ts";
 import { functionArn } from "./lambda/function-name.ts";
+import { keepLocalRelease, type LocalRelease } from "./local-releases.ts";
 import type { LambdaDefinition } from "./lambda/lambda-definition.ts";
 
 const region = "us-east-1";
@@ -13,7 +14,8 @@ const platformTimeoutMs = 15_000;
 /** A page of lookups, each with its tool's own timeout. */
 const sweepTimeoutMs = 120_000;
 
-export const localFunctionArn = (name: string): string => functionArn(region, { name });
+export const localFunctionArn = (name: string, qualifier?: string): string =>
+  functionArn(region, { name, ...(qualifier !== undefined && { qualifier }) });
 export const stepFunctionName = (agent: string): string => `step-${agent}`;
 
 /** An agent to run, where its module lies, and what its tools find in their environment. */
@@ -37,9 +39,27 @@ export interface LocalFunctionSettings {
   readonly notices: Readonly<Record<string, string>>;
 }
 
-/** Bundles every function of the stack, the same way as for AWS, with endpoints that lead to this machine. */
+/** Bundles what an agent runs and keeps it as a release. */
+export async function releaseAgent(
+  { compiled, modulePath }: LocalAgent,
+  { folder, bundlesFolder }: { readonly folder: string; readonly bundlesFolder: string },
+  releasedAt: string,
+): Promise<LocalRelease> {
+  const bundle = await bundleLambda({
+    entry: lambdaEntry("step"),
+    agentModules: [modulePath],
+    outdir: join(bundlesFolder, stepFunctionName(compiled.name)),
+  });
+  return keepLocalRelease(folder, compiled, bundle, releasedAt);
+}
+
+/**
+ * Every function of the stack, bundled the same way as for AWS, with endpoints that lead to this machine. An agent's own function is there
+ * in each of its releases.
+ */
 export async function localFunctions(
   agents: readonly LocalAgent[],
+  releases: readonly LocalRelease[],
   stateMachines: Readonly<Record<string, string>>,
   settings: LocalFunctionSettings,
 ): Promise<readonly LambdaDefinition[]> {
@@ -72,12 +92,18 @@ export async function localFunctions(
     return { name, bundleFile: bundle.file, environment: { ...base, ...environment }, timeoutMs, memoryMb: 512 };
   };
   const modules = agents.map((agent) => agent.modulePath);
-  return Promise.all([
-    ...agents.map((agent) =>
-      define(stepFunctionName(agent.compiled.name), "step", settings.stepTimeoutMs, agent.environment, [
-        agent.modulePath,
-      ]),
-    ),
+  const steps = releases.map((release): LambdaDefinition => {
+    // As it is set up today: its secrets are nowhere but there.
+    const today = agents.find(({ compiled }) => compiled.name === release.agent)?.environment;
+    return {
+      name: `${stepFunctionName(release.agent)}:${release.number}`,
+      bundleFile: release.bundleFile,
+      environment: { ...base, ...today },
+      timeoutMs: settings.stepTimeoutMs,
+      memoryMb: 512,
+    };
+  });
+  const others = await Promise.all([
     define("wait", "wait", platformTimeoutMs, settings.notices),
     define("settle", "settle", platformTimeoutMs),
     define("start", "start", platformTimeoutMs, { [envNames.stateMachines]: JSON.stringify(stateMachines) }, modules),
@@ -92,4 +118,5 @@ export async function localFunctions(
       [envNames.receivesMax]: String(settings.delivery.receivesMax),
     }),
   ]);
+  return [...steps, ...others];
 }

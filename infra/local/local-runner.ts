@@ -1,11 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { SFNClient } from "@aws-sdk/client-sfn";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { apiRoutes } from "../../lambdas/api-routes.ts";
 import { systemClock } from "../../lambdas/adapters/system-clock.ts";
-import { systemIds } from "../../lambdas/adapters/system-ids.ts";
-import { createDocumentClient } from "../../shared/dynamo/dynamo-client.ts";
+import { keepContract } from "../../shared/contract/kept-contract.ts";
 import {
   compileAgent,
   type CompileSettings,
@@ -13,21 +11,26 @@ import {
   ledgerTable,
   runsTable,
 } from "../../shared/index.ts";
-import type { Metrics } from "../../shared/metrics/metrics.ts";
-import { folderPayloadStore } from "../../shared/payloads/folder-payload-store.ts";
 import type { Notice } from "../../shared/notify/notice.ts";
-import type { Logger } from "../../shared/ports/logger.ts";
-import { resumeRun } from "../../shared/run/resume-run.ts";
-import { dynamoRunLog } from "../../shared/runlog/dynamo-run-log.ts";
+import { isoTime } from "../../shared/ports/clock.ts";
+import type { Release } from "../../shared/release/release.ts";
 import { type DeliveryQueueSettings, deliveryQueueSettings } from "../../shared/sqs/delivery-queue-settings.ts";
-import { sfnExecutions } from "../../shared/sfn/sfn-executions.ts";
 import { startLocalDynamo } from "./dynamo/local-dynamo.ts";
 import { startHttpApi } from "./http-api/http-api.ts";
 import { startLambdaEndpoint } from "./lambda/lambda-endpoint.ts";
 import { createLambdaPool, type LambdaPool } from "./lambda/lambda-pool.ts";
 import { loadAgents } from "./load-agents.ts";
+import { localAws } from "./local-aws.ts";
 import { prepareNotices, watchNotices } from "./local-notices.ts";
-import { type LocalAgent, localFunctionArn, localFunctions, stepFunctionName } from "./local-functions.ts";
+import {
+  type LocalAgent,
+  localFunctionArn,
+  localFunctions,
+  releaseAgent,
+  stepFunctionName,
+} from "./local-functions.ts";
+import { type LocalRelease, readLocalReleases } from "./local-releases.ts";
+import { openStore, resumeOpenRuns } from "./local-store.ts";
 import { type InvokeFunction, type SqsEventSourceOptions, startEventSource } from "./sqs/event-source.ts";
 import { startLocalSqs } from "./sqs/local-sqs.ts";
 import type { QueueSchema } from "./sqs/queue-schema.ts";
@@ -79,6 +82,8 @@ export interface LocalRunner {
   /** Of the HTTP API. */
   readonly url: string;
   readonly lambdas: LambdaPool;
+  /** Name under which `lambdas` has the function of an agent's newest release. */
+  functionOf(agent: string): string;
   readonly stepFunctions: StepFunctionsService;
   readonly stepFunctionsEndpoint: string;
   readonly dynamoEndpoint: string;
@@ -163,9 +168,14 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
       stops.push(async () => endWatch());
     }
 
-    const stateMachines = createStateMachines(agents, service);
-    const functions = await localFunctions(agents, stateMachines, {
-      bundlesFolder: join(folder, "bundles"),
+    const bundlesFolder = join(folder, "bundles");
+    const now = () => isoTime(systemClock.nowMs());
+    const newest = await Promise.all(agents.map((agent) => releaseAgent(agent, { folder, bundlesFolder }, now())));
+    const releases = agents.flatMap(({ compiled }) => readLocalReleases(folder, compiled.name));
+    for (const release of [...releases].reverse()) publish(release, service);
+    const stateMachines = Object.fromEntries(newest.map((release) => [release.agent, versionArn(release)]));
+    const functions = await localFunctions(agents, releases, stateMachines, {
+      bundlesFolder,
       payloadsFolder,
       dynamoEndpoint: (await options.dynamoEndpointFor?.(dynamo.endpoint)) ?? dynamo.endpoint,
       stepFunctionsEndpoint: (await options.stepFunctionsEndpointFor?.(engine.url)) ?? engine.url,
@@ -189,12 +199,21 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
     });
     stops.push(() => deliveries.stop());
 
-    const resumed = await resumeOpenRuns(agents, dynamo.endpoint, engine.url, payloadsFolder, options.onLine);
+    const store = openStore(dynamo.endpoint, engine.url, payloadsFolder);
+    stops.push(async () => store.close());
+    for (const agent of loaded) await keepContract(agent, store);
+    for (const release of newest) await store.releases.keep(releaseRecord(release));
+    const resumed = await resumeOpenRuns(
+      loaded.map(({ name }) => name),
+      store,
+      options.onLine,
+    );
     open();
     stops.push(sweepEvery(options.sweepEveryMs ?? sweepEveryMsDefault, pool));
     return {
       url: api.url,
       lambdas: pool,
+      functionOf: (agent) => `${stepFunctionName(agent)}:${newest.find((one) => one.agent === agent)?.number ?? 1}`,
       stepFunctions: service,
       stepFunctionsEndpoint: engine.url,
       dynamoEndpoint: dynamo.endpoint,
@@ -211,8 +230,6 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
     throw error;
   }
 }
-
-const localAws = { region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
 
 const deliveryQueueName = "deliveries.fifo";
 const deadLetterQueueName = "dead-deliveries.fifo";
@@ -240,60 +257,21 @@ function sweepEvery(everyMs: number, pool: LambdaPool): () => Promise<void> {
   };
 }
 
-function createStateMachines(agents: readonly LocalAgent[], service: StepFunctionsService): Record<string, string> {
-  return Object.fromEntries(
-    agents.map(({ compiled }) => {
-      const text = JSON.stringify(compiled.definition)
-        .replaceAll("${StepFunctionArn}", localFunctionArn(stepFunctionName(compiled.name)))
-        .replaceAll("${WaitFunctionArn}", localFunctionArn("wait"))
-        .replaceAll("${SettleFunctionArn}", localFunctionArn("settle"));
-      service.createStateMachine({
-        name: compiled.name,
-        definition: text,
-        roleArn: "arn:aws:iam::000000000000:role/local",
-      });
-      return [compiled.name, stateMachineArn(compiled.name)];
-    }),
-  );
+/** The states of a release, pinned to its function. The functions without agent code are today's. */
+function publish(release: LocalRelease, service: StepFunctionsService): void {
+  const definition = release.definition
+    .replaceAll("${StepFunctionArn}", localFunctionArn(stepFunctionName(release.agent), String(release.number)))
+    .replaceAll("${WaitFunctionArn}", localFunctionArn("wait"))
+    .replaceAll("${SettleFunctionArn}", localFunctionArn("settle"));
+  service.publishVersion({ name: release.agent, version: release.number, definition });
 }
 
-/** Executions live in memory: every open run of the last runner is taken up again. One that a person must mend first stays parked. */
-async function resumeOpenRuns(
-  agents: readonly LocalAgent[],
-  dynamoEndpoint: string,
-  stepFunctionsEndpoint: string,
-  payloadsFolder: string,
-  onLine: ((line: string) => void) | undefined,
-): Promise<readonly string[]> {
-  const client = createDocumentClient({ ...localAws, endpoint: dynamoEndpoint });
-  const sfn = new SFNClient({ ...localAws, endpoint: stepFunctionsEndpoint });
-  const time = { clock: systemClock, ids: systemIds };
-  const log = dynamoRunLog({ client, table: runsTable.name, ...time });
-  const ports = {
-    ...time,
-    log,
-    payloads: folderPayloadStore(payloadsFolder),
-    metrics: silentMetrics,
-    logger: silentLogger,
-    executions: sfnExecutions(sfn),
-  };
-  const resumed: string[] = [];
-  try {
-    for (const run of await log.listOpenRuns()) {
-      const agent = agents.find(({ compiled }) => compiled.name === run.agent);
-      const waitsForPerson = run.status === "PARKED" && run.waiting_for === undefined;
-      if (!agent || waitsForPerson) continue;
-      const outcome = await resumeRun(run.run_id, ports);
-      if (outcome.resumed) resumed.push(run.run_id);
-      else onLine?.(outcome.why);
-    }
-  } finally {
-    client.destroy();
-    sfn.destroy();
-  }
-  return resumed;
-}
+const versionArn = ({ agent, number }: LocalRelease): string => `${stateMachineArn(agent)}:${number}`;
 
-/** The runner itself has no metrics stream; the functions print theirs to their logs. */
-const silentMetrics: Metrics = { add: () => undefined };
-const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const releaseRecord = (release: LocalRelease): Release => ({
+  agent: release.agent,
+  workflow_version: release.workflow_version,
+  contract_digest: release.contract_digest,
+  state_machine_arn: versionArn(release),
+  released_at: release.released_at,
+});

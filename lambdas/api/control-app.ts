@@ -6,7 +6,9 @@ import { undoneOperation } from "../../shared/operation/undone-operation.ts";
 import { cancelRun } from "../../shared/run/cancel-run.ts";
 import { type ResolvePorts, resolveOperation } from "../../shared/run/resolve-operation.ts";
 import { resumeRun } from "../../shared/run/resume-run.ts";
-import { isCompensating, isOpen } from "../../shared/runlog/run-record.ts";
+import type { Releases } from "../../shared/release/releases.ts";
+import { planMove } from "../../shared/run/move-run.ts";
+import { isCompensating, isOpen, retirementOf, type RunRecord } from "../../shared/runlog/run-record.ts";
 import { checkRunId, unknownRun } from "./find-runs.ts";
 import { checkRequest } from "./check-request.ts";
 import { callerOf } from "./caller.ts";
@@ -28,7 +30,11 @@ const ResolutionBody = z.strictObject({
   /** The version of the operation that was looked at. */
   expected_version: z.number().int().positive().optional(),
 });
-const RunBody = z.strictObject({ by: By });
+const ResumeBody = z.strictObject({
+  by: By,
+  /** Takes the run to that version of its agent, where it may go. @default the one that it is on */
+  version: z.number().int().positive().optional(),
+});
 const CancelBody = z.strictObject({
   by: By,
   /** Undoes first what the run has done and declares how to undo. */
@@ -36,7 +42,9 @@ const CancelBody = z.strictObject({
 });
 
 /** What an operator does: says what happened, lets a run go on, or ends it. */
-export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: LedgerStore }): Hono {
+export function createControlApp(
+  ports: ResolvePorts & { readonly ledgerStore: LedgerStore; readonly releases: Pick<Releases, "list"> },
+): Hono {
   const app = new Hono();
   refuseInOneShape(app, ports.logger);
 
@@ -60,11 +68,15 @@ export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: L
 
   app.post("/runs/:run_id/resume", async (c) => {
     const runId = checkRunId(c.req.param("run_id"));
-    const { by } = callerOf(c, checkRequest(RunBody, await jsonBody(c), unchanged).by);
-    const run = await ports.log.readRun(runId);
-    if (!run) throw unknownRun(runId);
+    const body = checkRequest(ResumeBody, await jsonBody(c), unchanged);
+    const { by } = callerOf(c, body.by);
+    const history = await ports.log.read(runId);
+    if (!history) throw unknownRun(runId);
+    const { run } = history;
     if (!isOpen(run.status))
       throw new BadRequest("not_resumable", `run ${runId} has ended: ${run.status}. Nothing was started`, 409);
+    const move = body.version === undefined ? undefined : await planMove(history, body.version, ports);
+    if (!move) refuseRetired(run);
     // Whoever resumes has mended the cause: what did not happen gets its attempts again.
     for (const entry of await ports.ledgerStore.listByRun(runId)) {
       if (entry.status === "FAILED_RETRYABLE") await ports.ledger.grant(entry);
@@ -72,10 +84,23 @@ export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: L
       const owed = run.compensation !== undefined && undoneOperation(entry) !== undefined;
       if (entry.status === "FAILED_FINAL" && owed) await ports.ledger.reopen(entry);
     }
-    const resumed = await resumeRun(runId, ports);
+    const resumed = await resumeRun(runId, ports, move?.to);
     if (!resumed.resumed) throw new BadRequest("not_resumable", `${resumed.why}. Nothing was started`, 409);
-    ports.logger.info("run resumed by an operator", { run_id: runId, resumed_by: by });
-    return c.json({ run_id: runId, status: "RUNNING", execution: resumed.execution });
+    ports.logger.info("run resumed by an operator", {
+      run_id: runId,
+      resumed_by: by,
+      ...(move && { to_version: move.to.workflow_version }),
+    });
+    return c.json({
+      run_id: runId,
+      status: "RUNNING",
+      execution: resumed.execution,
+      ...(move && {
+        to_version: move.to.workflow_version,
+        verdict: move.comparison?.verdict ?? "same",
+        asks_again: (move.comparison?.voids.length ?? 0) > 0,
+      }),
+    });
   });
 
   app.post("/runs/:run_id/cancel", async (c) => {
@@ -86,4 +111,14 @@ export function createControlApp(ports: ResolvePorts & { readonly ledgerStore: L
     return c.json({ run_id: runId, status: run.status, changed, compensating: isCompensating(run) });
   });
   return app;
+}
+
+function refuseRetired(run: RunRecord): void {
+  const retired = retirementOf(run);
+  if (!retired) return;
+  throw new BadRequest(
+    "version_retired",
+    `version ${run.workflow_version} of ${run.agent}, which run ${run.run_id} is on, was retired by ${retired.by}: ${retired.reason}. ${unchanged}: say --version with one of surefoot versions ${run.agent}, or cancel the run`,
+    409,
+  );
 }

@@ -1,6 +1,21 @@
+import { Fault } from "../faults/fault.ts";
+
+/** The states that a run began with are not there any more: somebody deleted that version. */
+export class StatesMissing extends Fault {
+  override readonly name = "StatesMissing";
+  constructor(stateMachineArn: string) {
+    super(
+      "version_missing",
+      "final",
+      `the states ${stateMachineArn} are not there any more: that version was deleted, or its folder`,
+      { facts: { state_machine_arn: stateMachineArn } },
+    );
+  }
+}
+
 /** The engine that runs executions. */
 export interface Executions {
-  /** Starts `name`. Starting the same name with the same input twice is harmless. */
+  /** Starts `name`. Starting the same name with the same input twice is harmless. @throws StatesMissing */
   start(stateMachineArn: string, name: string, input: Readonly<Record<string, string>>): Promise<void>;
 }
 

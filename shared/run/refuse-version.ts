@@ -6,7 +6,7 @@ import { retirementOf, type RunRecord } from "../runlog/run-record.ts";
 
 /** Why this code may not simply continue the run. Nothing ran. */
 export const versionRefused = (run: RunRecord, comparison: PlaceComparison, position: Position): Fault =>
-  new Fault("version_incompatible", "final", refusalInWords(run, comparison), {
+  new Fault("version_incompatible", "final", `${refusalInWords(run, comparison)}. Nothing ran`, {
     facts: { position, from_version: comparison.from, to_version: comparison.to, verdict: comparison.verdict },
   });
 
@@ -21,7 +21,7 @@ export function refusalInWords(
     verdict === "incompatible"
       ? `it ends on version ${from}, or is forked`
       : `surefoot resume ${run_id} --version ${to} takes it there (${verdict === "migrate" ? "its state is migrated" : "its person is asked again"})`;
-  return `${found}${why === "" ? "" : `: ${why}`}. Nothing ran: ${way}`;
+  return `${found}${why === "" ? "" : `, since ${why}`}: ${way}`;
 }
 
 /** @throws Fault `version_retired` where the run is still on a version that was retired. */

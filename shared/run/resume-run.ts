@@ -1,8 +1,11 @@
 import { TAKE_OVER } from "../compile/lines.ts";
 import { isoTime } from "../ports/clock.ts";
-import type { Executions } from "../ports/executions.ts";
-import { executionName, isOpen, type RunMove } from "../runlog/run-record.ts";
-import { placeOf } from "./place-of.ts";
+import { type Executions, StatesMissing } from "../ports/executions.ts";
+import { nodeAt } from "../runlog/position.ts";
+import type { RunHistory } from "../runlog/run-log.ts";
+import { executionName, isOpen, openRunStatuses, type RunMove, type RunRecord } from "../runlog/run-record.ts";
+import { nextMoveAfter } from "./next-move.ts";
+import { placeOf, positionAhead } from "./place-of.ts";
 import type { RunPorts } from "./ports.ts";
 
 /** Why a run was not resumed. */
@@ -37,7 +40,13 @@ export async function resumeRun(
 
   const { position, node } = placeOf(history);
   const states = move?.state_machine_arn ?? run.state_machine_arn;
-  await ports.executions.start(states, execution, { run_id: runId, position, next: move ? TAKE_OVER : node });
+  try {
+    await ports.executions.start(states, execution, { run_id: runId, position, next: move ? TAKE_OVER : node });
+  } catch (error) {
+    if (!(error instanceof StatesMissing)) throw error;
+    await park({ ...run, execution }, history, error, ports);
+    return { resumed: false, why: `run ${runId} is parked: ${error.message}` };
+  }
   const lastAt = history.steps.at(-1)?.created_at ?? run.created_at;
   const dimensions = { agent: run.agent };
   ports.metrics.add("workflow_resume_total", dimensions);
@@ -50,4 +59,14 @@ export async function resumeRun(
     stood_since: isoTime(Date.parse(lastAt)),
   });
   return { resumed: true, execution };
+}
+
+/** Nobody will wake it: a person has to choose. */
+async function park(run: RunRecord, history: RunHistory, error: StatesMissing, ports: RunPorts): Promise<void> {
+  const position = positionAhead(history);
+  const failure = { position, node: nodeAt(position), error: error.toRecord(), attempts: 1 };
+  await ports.log.change(run, openRunStatuses, {
+    status: "PARKED",
+    failure: { ...failure, next_move: nextMoveAfter(run.run_id, error.code) },
+  });
 }

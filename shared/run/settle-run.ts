@@ -15,6 +15,7 @@ import {
 } from "../runlog/run-record.ts";
 import { END } from "../runlog/step.ts";
 import { beginCompensation } from "./begin-compensation.ts";
+import { nextMoveAfter } from "./next-move.ts";
 import type { RunPorts } from "./ports.ts";
 
 /** Final failures that a fix and a resume do mend: the run is parked, not failed. */
@@ -100,19 +101,7 @@ async function look(runId: string, wireName: string, { log, metrics }: RunPorts)
   }
 }
 
-const mend = ({ run_id }: RunRecord, error?: FaultRecord) => ({
-  next_move:
-    nextMoves[error?.code ?? ""]?.(run_id) ??
-    `surefoot trace ${run_id}; mend the cause, then surefoot resume ${run_id}`,
-});
-
-/** What is left to choose where code and run do not fit. */
-const nextMoves: Readonly<Record<string, (runId: string) => string>> = {
-  version_incompatible: (id) =>
-    `choose: surefoot resume ${id} (ends it on its own version), register a migration and surefoot resume ${id} --version <new>, surefoot fork ${id}, or surefoot cancel ${id}`,
-  version_retired: (id) =>
-    `choose: surefoot versions, then surefoot resume ${id} --version <new>, surefoot fork ${id} --version <new>, or surefoot cancel ${id}`,
-};
+const mend = ({ run_id }: RunRecord, error?: FaultRecord) => ({ next_move: nextMoveAfter(run_id, error?.code) });
 
 /** The recorded failure that stopped the run; where the platform failed without one, the platform's word. */
 function failureOf({ run, steps, failures }: RunHistory, wireName: string): RunFailure {

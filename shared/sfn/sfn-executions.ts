@@ -5,10 +5,11 @@ import {
   SendTaskSuccessCommand,
   type SFNClient,
   StartExecutionCommand,
+  StateMachineDoesNotExist,
   TaskDoesNotExist,
   TaskTimedOut,
 } from "@aws-sdk/client-sfn";
-import type { Executions, Waker, WakeResult } from "../ports/executions.ts";
+import { type Executions, StatesMissing, type Waker, type WakeResult } from "../ports/executions.ts";
 
 export function sfnExecutions(client: SFNClient): Executions {
   return {
@@ -16,6 +17,7 @@ export function sfnExecutions(client: SFNClient): Executions {
       try {
         await client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }));
       } catch (error) {
+        if (error instanceof StateMachineDoesNotExist) throw new StatesMissing(stateMachineArn);
         // The name is the run and its attempt: whoever was first started exactly this.
         if (!(error instanceof ExecutionAlreadyExists)) throw error;
       }

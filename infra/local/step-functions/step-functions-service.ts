@@ -30,6 +30,12 @@ export interface StepFunctionsPorts {
   readonly newId?: () => string;
 }
 
+export interface PublishedVersion {
+  readonly name: string;
+  readonly version: number;
+  readonly definition: string;
+}
+
 interface StateMachine {
   readonly arn: string;
   readonly name: string;
@@ -81,6 +87,19 @@ export class StepFunctionsService {
     return { stateMachineArn: machine.arn, creationDate: machine.createdAt };
   }
 
+  /**
+   * Makes a version of a machine, as it was published once: executions are started on it by its qualified ARN, and are the machine's own.
+   * The real service numbers versions itself; here whoever kept them does. @returns the version's ARN.
+   */
+  publishVersion({ name, version, definition: text }: PublishedVersion): string {
+    checkName(name);
+    const arn = `${stateMachineArn(name)}:${version}`;
+    const createdAt = new Date(this.#ports.timers.now());
+    const definition = readDefinition(text);
+    this.#machines.set(arn, { arn, name, text, definition, roleArn: LOCAL_ROLE_ARN, createdAt });
+    return arn;
+  }
+
   describeStateMachine(request: RequestOf<"DescribeStateMachine">): DescribeStateMachineOutput {
     const { arn, name, text, roleArn, createdAt } = this.#machine(request.stateMachineArn);
     return {
@@ -95,7 +114,8 @@ export class StepFunctionsService {
   }
 
   listStateMachines(request: RequestOf<"ListStateMachines">): ListStateMachinesOutput {
-    const { items, ...rest } = pageOf([...this.#machines.values()], request.maxResults, request.nextToken);
+    const unqualified = [...this.#machines.values()].filter(({ arn, name }) => arn === stateMachineArn(name));
+    const { items, ...rest } = pageOf(unqualified, request.maxResults, request.nextToken);
     const stateMachines = items.map(({ arn, name, createdAt }) => ({
       stateMachineArn: arn,
       name,

@@ -91,7 +91,7 @@ describe("starting", () => {
   test("a state machine that does not exist is an error, not a start", async () => {
     await expect(
       sfnExecutions(sfn).start("arn:aws:states:us-east-1:000000000000:stateMachine:none", "run-1-1", {}),
-    ).rejects.toThrow(/does not exist/i);
+    ).rejects.toThrow(/are not there any more/);
   });
 });
 
