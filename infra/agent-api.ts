@@ -92,7 +92,7 @@ export class AgentApi extends Construct {
     const routeSettings: Record<string, typeof publicThrottle> = {};
     // One integration for all routes of a function. API Gateway's permission is per route all the same.
     const integrations = new Map(
-      Object.entries(functions).map(([name, fn]) => [name, new HttpLambdaIntegration(name, fn.entrance)]),
+      Object.entries(functions).map(([name, fn]) => [name, new HttpLambdaIntegration(name, fn.function)]),
     );
     for (const { method, path, functionName, isPublic = false } of apiRoutes) {
       const integration = integrations.get(functionName);

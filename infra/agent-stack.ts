@@ -5,6 +5,7 @@ import type { Construct } from "constructs";
 import type { ApiFunction } from "../lambdas/api-routes.ts";
 import { envNames } from "../lambdas/env.ts";
 import { compileSettingsDefault } from "../shared/compile/compile-settings.ts";
+import { manifestDigest } from "../shared/contract/manifest.ts";
 import { AgentAlarms } from "./agent-alarms.ts";
 import { AgentApi, apiTimeout } from "./agent-api.ts";
 import { AgentStore } from "./agent-store.ts";
@@ -154,11 +155,12 @@ export class AgentStack extends Stack {
     // Checks a run's input against the agent's schema, so it carries all agents.
     const start = this.#platformFunction("start", "Start", apiTimeout, {
       agentModules: this.#agentModules(),
-      // Its code writes the contract of this deployment, so it must start this deployment's states.
-      published: true,
       environment: {
         [envNames.stateMachines]: this.toJsonString(
           Object.fromEntries(this.agents.map(({ compiled, startArn }) => [compiled.name, startArn])),
+        ),
+        [envNames.contracts]: JSON.stringify(
+          Object.fromEntries(this.agents.map(({ compiled }) => [compiled.name, manifestDigest(compiled.manifest)])),
         ),
       },
     });
@@ -208,7 +210,7 @@ export class AgentStack extends Stack {
     entry: FunctionEntry,
     id: string,
     timeout: Duration,
-    more: Pick<PlatformFunctionProps, "agentModules" | "environment" | "published"> = {},
+    more: Pick<PlatformFunctionProps, "agentModules" | "environment"> = {},
   ): PlatformFunction {
     const fn = new PlatformFunction(this, id, { entry, timeout, ...more, ...this.#common() });
     this.store.bindTo(fn, storeAccess[entry]);

@@ -1,6 +1,6 @@
 import { type Duration, RemovalPolicy } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Function, type IFunction, Runtime, Tracing, type Version } from "aws-cdk-lib/aws-lambda";
+import { Architecture, Function, Runtime, Tracing, type Version } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { bundledCode, type FunctionEntry } from "./bundled-code.ts";
@@ -10,11 +10,6 @@ export interface PlatformFunctionProps {
   readonly timeout: Duration;
   /** Modules whose default export is an agent, carried in the bundle. @default none */
   readonly agentModules?: readonly string[];
-  /**
-   * Whether it is called through a version that each deployment publishes. Lambda changes a function's code and its settings one after the
-   * other, and a call in between sees one of each. @default false
-   */
-  readonly published?: boolean;
   /** CPU grows with it. @default 512 */
   readonly memoryMb?: number;
   /** Beside what `bindTo` methods set. @default none */
@@ -39,8 +34,6 @@ export interface Permission {
 export class PlatformFunction extends Construct {
   readonly function: Function;
   readonly role: Role;
-  /** What callers reach: the function, or the alias `live` of its newest version. */
-  readonly entrance: IFunction;
 
   constructor(scope: Construct, id: string, props: PlatformFunctionProps) {
     super(scope, id);
@@ -71,8 +64,6 @@ export class PlatformFunction extends Construct {
       // Executions that run keep the code they started with, so a version outlives the deployment that replaces it.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN, retryAttempts: 0 },
     });
-    // Under `exactOptionalPropertyTypes` CDK's own class does not fit its interface.
-    this.entrance = props.published ? (this.function.addAlias("live") as IFunction) : this.function;
   }
 
   /** The code and settings of this deployment, under an ARN that never means anything else. */

@@ -9,6 +9,8 @@ export const envNames = {
   payloadsFolder: "SUREFOOT_PAYLOADS_FOLDER",
   /** Start only: JSON `{ [agent]: ARN of the state machine, or of its version }`. */
   stateMachines: "SUREFOOT_STATE_MACHINES",
+  /** Start only: JSON `{ [agent]: digest of the contract that those states were compiled from }`. Absent where code and states never part. */
+  contracts: "SUREFOOT_CONTRACTS",
   /** Where queued operations go; absent where no agent of the stack queues. */
   deliveryQueueUrl: "SUREFOOT_DELIVERY_QUEUE_URL",
   /** Deliver only: receives before SQS moves a message to the dead letter queue. */
@@ -55,6 +57,11 @@ export function readTables(env: Environment): { readonly runsTable: string; read
 
 export function readStateMachines(env: Environment): Readonly<Record<string, string>> {
   return parseJson(env, envNames.stateMachines, z.record(z.string(), z.string()));
+}
+
+export function readContracts(env: Environment): Readonly<Record<string, string>> {
+  if (given(env, envNames.contracts) === undefined) return {};
+  return parseJson(env, envNames.contracts, z.record(z.string(), z.string()));
 }
 
 export const readAgentNames = (env: Environment): readonly string[] => required(env, envNames.agentNames).split(",");

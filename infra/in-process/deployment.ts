@@ -2,6 +2,8 @@ import type { Hono } from "hono";
 import { createControlApp } from "../../lambdas/api/control-app.ts";
 import { createDecideApp } from "../../lambdas/api/decide-app.ts";
 import { createReadApp } from "../../lambdas/api/read-app.ts";
+import { createReleasesApp } from "../../lambdas/api/releases-app.ts";
+import { createRetireApp } from "../../lambdas/api/retire-app.ts";
 import { createStartApp } from "../../lambdas/api/start-app.ts";
 import { apiRoutes, type ApiFunction } from "../../lambdas/api-routes.ts";
 import { createDeliverHandler } from "../../lambdas/deliver/deliver-handler.ts";
@@ -54,10 +56,18 @@ export class Deployment {
     );
     // Pages are for people; a drill decides over JSON.
     const apps: Readonly<Record<Exclude<ApiFunction, "review">, (ports: Ports) => Hono>> = {
-      start: (ports) => createStartApp([...this.#agents.values()], Object.fromEntries(this.#stateMachines), ports),
-      read: (ports) => createReadApp([...this.#agents.keys()], ports),
+      start: (ports) =>
+        createStartApp(
+          [...this.#agents.values()],
+          { stateMachines: Object.fromEntries(this.#stateMachines), contracts: {} },
+          ports,
+        ),
+      read: (ports) => {
+        const names = [...this.#agents.keys()];
+        return createReadApp(names, ports).route("/", createReleasesApp(names, ports));
+      },
       decide: (ports) => createDecideApp(ports),
-      control: (ports) => createControlApp(ports),
+      control: (ports) => createControlApp(ports).route("/", createRetireApp(ports)),
     };
     for (const [name, app] of Object.entries(apps))
       this.#register(name, apiTimeoutMs, (ports) => answering(app(ports)));

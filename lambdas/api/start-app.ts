@@ -2,6 +2,8 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { Agent } from "../../shared/agent/agent.ts";
 import type { Person } from "../../shared/approval/person.ts";
+import { contractDigest } from "../../shared/contract/manifest.ts";
+import { Fault } from "../../shared/faults/fault.ts";
 import { BadRequest } from "../../shared/faults/faults.ts";
 import type { Executions } from "../../shared/ports/executions.ts";
 import type { RunPorts } from "../../shared/run/ports.ts";
@@ -31,10 +33,31 @@ function starterOf(c: Context, claimed: string | undefined): Person | undefined 
   return { by, known_by };
 }
 
+/** What runs are started on. */
+export interface StartedOn {
+  /** Of each agent. */
+  readonly stateMachines: Readonly<Record<string, string>>;
+  /** The contracts that those were compiled from, where the code can be of another deployment. */
+  readonly contracts: Readonly<Record<string, string>>;
+}
+
+/**
+ * Lambda changes a function's code and its settings one after the other, and a request in between sees one of each: it would write one
+ * version's contract and run another's states. @throws Fault `deploying`, which passes within seconds.
+ */
+function refuseHalfDeployed(agent: Agent, contract: string | undefined): void {
+  if (contract === undefined || contract === contractDigest(agent)) return;
+  throw new Fault(
+    "deploying",
+    "retryable",
+    `a deployment of ${agent.name} is under way: nothing was started; try again in a minute`,
+  );
+}
+
 /** `POST /runs` starts a run, or returns the one that the workflow has. */
 export function createStartApp(
   agents: readonly Agent[],
-  stateMachines: Readonly<Record<string, string>>,
+  { stateMachines, contracts }: StartedOn,
   ports: RunPorts & { readonly executions: Executions },
 ): Hono {
   const app = new Hono();
@@ -47,6 +70,7 @@ export function createStartApp(
       const known = agents.map((candidate) => candidate.name).join(", ");
       throw new BadRequest("unknown_agent", `there is no agent "${body.agent}" here: expected one of ${known}`, 404);
     }
+    refuseHalfDeployed(agent, contracts[agent.name]);
     const request = {
       workflowId: body.workflow_id,
       input: body.input,

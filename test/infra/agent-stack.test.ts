@@ -161,7 +161,7 @@ describe("the functions", () => {
       "refund-agent/Step/Function": ["SUREFOOT_AGENT", "SUREFOOT_DELIVERY_QUEUE_URL", ...store],
       "Wait/Function": [...store, ...tell].sort(),
       "Settle/Function": store,
-      "Start/Function": [...store, "SUREFOOT_STATE_MACHINES"],
+      "Start/Function": [...store, "SUREFOOT_CONTRACTS", "SUREFOOT_STATE_MACHINES"].sort(),
       "Read/Function": ["SUREFOOT_AGENT_NAMES", ...store],
       "Decide/Function": [...store, ...tell].sort(),
       "Review/Function": [...store, ...link].sort(),

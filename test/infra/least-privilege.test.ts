@@ -291,8 +291,7 @@ describe("who reaches a function from outside", () => {
       "Read/Function <- Api/HttpApi/*/*/runs/{run_id}",
       "Review/Function <- Api/HttpApi/*/*/review/{token}",
       "Review/Function <- Api/HttpApi/*/*/review/{token}",
-      // By the alias: code and settings of one deployment.
-      "Start/Function/Aliaslive <- Api/HttpApi/*/*/runs",
+      "Start/Function <- Api/HttpApi/*/*/runs",
     ]);
   });
 

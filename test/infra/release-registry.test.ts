@@ -71,14 +71,9 @@ describe("the registry of releases in a stack", () => {
 });
 
 describe("the function that starts runs", () => {
-  it("is reached through an alias of the version that this deployment publishes, which holds code and settings at once", () => {
-    const [integration] = ofType(resources, "AWS::ApiGatewayV2::Integration").filter(
-      ({ Properties }) => asText(Properties.IntegrationUri, resources) === "Start/Function/Aliaslive",
-    );
-    expect(integration).toBeDefined();
-    const alias = resources.get(integration?.Properties.IntegrationUri.Ref);
-    expect(alias).toMatchObject({ Type: "AWS::Lambda::Alias", Properties: { Name: "live" } });
-    const [version] = alias?.Properties.FunctionVersion["Fn::GetAtt"] ?? [];
-    expect(resources.get(version)).toMatchObject({ Type: "AWS::Lambda::Version", DeletionPolicy: "Retain" });
+  it("knows the contracts that its states were compiled from, so that it starts nothing in the middle of a deployment", () => {
+    const start = ofType(resources, "AWS::Lambda::Function").find(({ path }) => path === "Start/Function");
+    const [{ Name, ContractDigest }] = registry.Properties.Agents;
+    expect(JSON.parse(start?.Properties.Environment.Variables.SUREFOOT_CONTRACTS)).toEqual({ [Name]: ContractDigest });
   });
 });

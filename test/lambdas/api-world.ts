@@ -90,7 +90,7 @@ export function apiWorld(tables: LocalTables, agents: readonly Agent[]) {
   };
   const stateMachines = Object.fromEntries(agents.map(({ name }) => [name, `arn:of:${name}`]));
   const apps = {
-    start: createStartApp(agents, stateMachines, ports),
+    start: createStartApp(agents, { stateMachines, contracts: {} }, ports),
     read: createReadApp(
       agents.map(({ name }) => name),
       ports,

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import refundAgent from "../../../lambdas/agents/refund-agent/agent.ts";
+import { createStartApp } from "../../../lambdas/api/start-app.ts";
+import { contractDigest } from "../../../shared/contract/manifest.ts";
 import { approvalFirstAgent, emptyWorld } from "../../builders/agents.ts";
 import { localTables } from "../../builders/local-tables.ts";
 import { type ApiWorld, apiWorld } from "../api-world.ts";
@@ -215,5 +217,35 @@ describe("trouble inside", () => {
       status: 404,
       body: { error: { code: "not_found", message: expect.stringContaining("POST /runs/x") as string } },
     });
+  });
+});
+
+describe("in the middle of a deployment", () => {
+  const startedOn = (contract: string) =>
+    createStartApp(
+      [refundAgent],
+      { stateMachines: { "refund-agent": "arn:8" }, contracts: { "refund-agent": contract } },
+      api,
+    );
+  const post = async (contract: string) => {
+    const init = { method: "POST", body: JSON.stringify(request({ workflow_id: "TICKET-DEPLOYING" })) };
+    const response = await startedOn(contract).request("/runs", init);
+    return { status: response.status, body: await response.json() };
+  };
+
+  test("nothing is started while the code has another contract than the states, and a moment later it is", async () => {
+    const before = await api.traces();
+    expect(await post("0".repeat(64))).toEqual({
+      status: 503,
+      body: {
+        error: {
+          code: "deploying",
+          message: "a deployment of refund-agent is under way: nothing was started; try again in a minute",
+        },
+      },
+    });
+    expect(await api.traces()).toEqual(before);
+    expect(await post(contractDigest(refundAgent))).toMatchObject({ status: 201, body: { created: true } });
+    expect(api.started.at(-1)).toMatchObject({ stateMachineArn: "arn:8" });
   });
 });
