@@ -54,6 +54,6 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
     runs: { actions: ["GetItem", "Query", "UpdateItem"] },
     ledger: { actions: ["GetItem"] },
   },
-  // Keeps contracts and releases, and counts what is open. Changes nothing that is there.
-  release: { runs: { actions: ["GetItem", "Query", "PutItem"], indexes: ["open"] }, payloads: ["put"] },
+  // Keeps contracts and releases, and counts what is open. Ends runs that a deployment gives up.
+  release: { runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"], indexes: ["open"] }, payloads: ["put"] },
 };

@@ -28,6 +28,10 @@ export async function lossesOf(
   return `${counted.join("; ")}. They would be lost, so nothing was removed. Let them end, or surefoot cancel <run>. ${way}`;
 }
 
+/** Agents that are taken away although somebody knows of their runs. */
+export const namesGivenUp = (request: ReleaseRequest): readonly string[] =>
+  namesGone(request).filter((name) => request.ResourceProperties.AbandonRuns.includes(name));
+
 function namesGone(request: ReleaseRequest): readonly string[] {
   const names = ({ Agents }: ReleaseProperties) => Agents.map(({ Name }) => Name);
   switch (request.RequestType) {

@@ -1,18 +1,18 @@
 import type { Agent } from "../../shared/agent/agent.ts";
 import { isFault } from "../../shared/faults/fault.ts";
 import type { Logger } from "../../shared/ports/logger.ts";
-import type { RunLog } from "../../shared/runlog/run-log.ts";
 import { SettingsError } from "../env.ts";
 import type { Invocation } from "../step/step-handler.ts";
+import { type AbandonPorts, abandonRuns } from "./abandon-runs.ts";
 import { answerCloudFormation } from "./answer-cloudformation.ts";
 import { keepReleases, type KeepPorts } from "./keep-releases.ts";
-import { lossesOf } from "./refuse-losses.ts";
+import { lossesOf, namesGivenUp } from "./refuse-losses.ts";
 import { AnswerTo, ReleaseRequest } from "./release-request.ts";
 
-export type ReleasePorts = KeepPorts & {
-  readonly log: KeepPorts["log"] & Pick<RunLog, "listOpenRuns">;
-  readonly logger: Logger;
-};
+export type ReleasePorts = KeepPorts &
+  AbandonPorts & {
+    readonly logger: Logger;
+  };
 
 /** The resource is the stack's one registry: were its id to change, CloudFormation would delete what it takes for the old one. */
 const physicalResourceId = "surefoot-releases";
@@ -62,7 +62,11 @@ async function register(
       ports.logger.warn("deployment refused", { request: request.RequestType });
       return losses;
     }
-    if (request.RequestType !== "Delete") await keepReleases(request.ResourceProperties.Agents, agents, ports);
+    // A stack that is deleted takes the sweep along: nobody would try to go on with what is left.
+    if (request.RequestType === "Delete") return undefined;
+    await keepReleases(request.ResourceProperties.Agents, agents, ports);
+    const abandoned = await abandonRuns(namesGivenUp(request), ports);
+    if (abandoned > 0) ports.logger.warn("runs abandoned", { runs: abandoned });
     return undefined;
   } catch (error) {
     const code = isFault(error) ? error.code : error instanceof Error ? error.name : typeof error;

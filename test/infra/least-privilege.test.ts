@@ -162,11 +162,11 @@ const expected: GrantedAccess = {
     "refund-agent/Step/Function:*": ["lambda:InvokeFunction"],
     "refund-agent/StateMachine": toAnswerAndStart,
   },
-  // Asked by CloudFormation alone. It neither starts, wakes, nor changes a run.
+  // Asked by CloudFormation alone. It neither starts nor wakes a run.
   Release: {
     "Release/Log": toLog,
     "*": toTrace,
-    "Store/Runs/Table": ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"],
+    "Store/Runs/Table": everyRunRecord,
     ...openRuns,
     "Store/Payloads/Bucket/payloads/*": ["s3:PutObject"],
     "Store/Key through dynamodb": keyToWrite,

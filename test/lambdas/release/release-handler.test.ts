@@ -9,6 +9,8 @@ import { type Agent, defineAgent } from "../../../shared/index.ts";
 import { folderPayloadStore } from "../../../shared/payloads/folder-payload-store.ts";
 import { dynamoReleases } from "../../../shared/release/dynamo-releases.ts";
 import { startRun } from "../../../shared/run/start-run.ts";
+import { Position } from "../../../shared/runlog/position.ts";
+import type { Waiter } from "../../../shared/waiter/waiter.ts";
 import { dynamoRunLog } from "../../../shared/runlog/dynamo-run-log.ts";
 import { countingIds } from "../../builders/counting-ids.ts";
 import { httpStub, type StubReply } from "../../builders/http-stub.ts";
@@ -26,6 +28,26 @@ const simple = (name: string, version = 1) =>
   defineAgent(name, { version, input: z.unknown() })
     .compute("nothing", { output: z.null(), run: () => null })
     .end();
+
+/** Nothing but a place that somebody is awaited at. */
+const aWaiter = (runId: string): Waiter => ({
+  run_id: runId,
+  position: Position.parse("0000.nothing"),
+  node: "nothing",
+  agent: "given-up",
+  workflow_id: "T-2",
+  kind: "approval",
+  status: "OPEN",
+  line: "nothing",
+  fingerprint: "f".repeat(64),
+  routes: { approved: "$end" },
+  subject: { json: "{}" },
+  workflow_version: 1,
+  risk: "low",
+  requested_at: "2026-09-02T12:00:00.000Z",
+  expires_at: "2026-09-03T12:00:00.000Z",
+  write_id: "w1",
+});
 
 /** A stack whose deployments are told to one server, which answers as CloudFormation would. */
 async function stack(reply: () => StubReply = () => ({})) {
@@ -182,6 +204,22 @@ describe("a deployment that takes an agent away", () => {
     expect(await update(all, [stays!])).toMatchObject({ Status: "FAILED" });
     expect(await update(all, [stays!, given!])).toMatchObject({ Status: "SUCCESS" });
     expect(await update(all, [stays!], ["through-given"])).toMatchObject({ Status: "SUCCESS" });
+  });
+
+  it("ends the runs that were given up, and those alone, so that no sweep tries to go on with them", async () => {
+    const { create, update, start, log, logger } = await stack();
+    const [stays, goes] = [simple("not-given-up"), simple("given-up")];
+    await create([stays, goes]);
+    const [kept, lost] = [await start(stays, "T-1"), await start(goes, "T-2")];
+    await log.putWaiter(aWaiter(lost));
+    for (let times = 0; times < 2; times++) {
+      expect(await update([stays, goes], [stays], ["given-up", "not-given-up"])).toMatchObject({ Status: "SUCCESS" });
+    }
+    expect(await log.readRun(kept)).toMatchObject({ status: "RUNNING" });
+    expect(await log.readRun(lost)).toMatchObject({ status: "CANCELLED", outcome: "abandoned" });
+    expect((await log.listOpenRuns()).map((run) => run.run_id)).not.toContain(lost);
+    expect((await log.listOpenWaiters()).map((waiter) => waiter.run_id)).not.toContain(lost);
+    expect(logger.lines.filter(({ message }) => message === "runs abandoned")).toHaveLength(1);
   });
 });
 
