@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { signLink } from "../../../shared/link/review-link.ts";
+import { retireRun } from "../../../shared/run/retire-run.ts";
 import { localTables } from "../../builders/local-tables.ts";
 import { secretToken } from "../api-world.ts";
 import { ann, bob, cleo, hiddenOf, openPage, type ReviewWorld, reviewWorld, sendForm, visit } from "../review-world.ts";
@@ -203,6 +204,18 @@ describe("a link that is refused says so to a person, decides nothing and is not
     expect(await send({ ...page, decision: "approve" })).toMatchObject({
       status: 409,
       title: "Nobody need decide any more",
+    });
+    expect(await stepOf()).toBeUndefined();
+  });
+
+  test("once the version of its run was retired, in words for who cannot read versions", async () => {
+    const page = hiddenOf((await open()).text);
+    const retirement = { at: "2026-09-02T12:00:00.000Z", by: "kim", reason: "sends the wrong amount" };
+    expect(await retireRun(asked.runId, 1, retirement, world.log)).toBe("marked");
+
+    expect(await send({ ...page, decision: "approve" })).toMatchObject({
+      status: 409,
+      title: "Nothing can be decided now",
     });
     expect(await stepOf()).toBeUndefined();
   });
