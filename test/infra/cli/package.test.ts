@@ -116,3 +116,75 @@ describe("serve from the build, with plain node", () => {
     slowMs,
   );
 });
+
+describe("drill from the build, with plain node", () => {
+  /** Enough for the first cases, those around an operation. The whole drill is a step of its own. */
+  const briefly = ["--seed", "3", "--budget", "5", "--combined", "0", "--json"];
+
+  test(
+    "proves the shipped agent",
+    async () => {
+      const drilled = await surefoot(["drill", "refund-agent", ...briefly], built());
+
+      expect(drilled).toMatchObject({ code: 0 });
+      expect(drilled.json()).toMatchObject({ agent: "refund-agent", seed: 3, violations: [], invented: [] });
+    },
+    slowMs,
+  );
+
+  test(
+    "proves a user's agent in TypeScript, by the drill module beside it: keys, queries, and neither",
+    async () => {
+      writeFileSync(
+        join(installed, "order.ts"),
+        `import { byKey, byQuery, defineAgent, hours, minutes, none, writeTool } from "surefoot";
+       import { z } from "zod";
+       const Order = z.object({ order: z.string().regex(/^ORD-\\d+$/), cents: z.number().int() });
+       const Receipt = z.object({ ref: z.string() });
+       type Receipt = z.infer<typeof Receipt>;
+       const tool = { version: 1, risk: "low", input: Order, output: Receipt, semanticFields: ["order"] } as const;
+       const externalRef = ({ ref }: Receipt) => ref;
+       const execute = () => Promise.reject<Receipt>(new Error("a drill never calls the real other side"));
+       const lookup = async () => "cannot_tell" as const;
+       const charge = writeTool("charge", { ...tool, externalRef, execute, downstream: byKey({ window: hours(24) }) });
+       const reserve = writeTool("reserve", {
+         ...tool, externalRef, execute, downstream: byQuery<z.infer<typeof Order>, Receipt>({ settle: minutes(2), lookup }),
+       });
+       const print = writeTool("print_label", { ...tool, externalRef, execute, downstream: none() });
+       const write = {
+         with: ({ input }: { input: z.infer<typeof Order> }) => input,
+         businessKey: ({ input }: { input: z.infer<typeof Order> }) => input.order,
+       };
+       export default defineAgent("order-agent", { version: 1, input: Order })
+         .write("charge", { ...write, tool: charge })
+         .write("reserve", { ...write, tool: reserve })
+         .write("print", { ...write, tool: print })
+         .end();`,
+      );
+      writeFileSync(
+        join(installed, "order.drill.ts"),
+        `import { hours } from "surefoot";
+       import { defineDrill, double } from "surefoot/testing";
+       import agent from "./order.ts";
+       const result = (_request: unknown, { n }: { n: number }) => ({ ref: "ref_" + n });
+       export default defineDrill({
+         agent,
+         input: { order: "ORD-7", cents: 4_200 },
+         tools: {
+           charge: double.key({ window: hours(24), result }),
+           reserve: double.query({ result }),
+           print_label: double.none({ result }),
+         },
+       });`,
+      );
+      const drilled = await surefoot(["drill", "order.ts", ...briefly], built());
+
+      expect(drilled).toMatchObject({ code: 0 });
+      const report = drilled.json();
+      expect(report).toMatchObject({ agent: "order-agent", seed: 3, violations: [], invented: [] });
+      // A module that says nothing about its other sides would have them made up.
+      expect(readFileSync(join(installed, report.report.markdown), "utf8")).toContain("order-agent");
+    },
+    slowMs,
+  );
+});
