@@ -26,5 +26,6 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: "POST", path: "/operations/{operation_id}/resolution", functionName: "control" },
   { method: "POST", path: "/runs/{run_id}/resume", functionName: "control" },
   { method: "POST", path: "/runs/{run_id}/cancel", functionName: "control" },
+  { method: "POST", path: "/runs/{run_id}/fork", functionName: "control" },
   { method: "POST", path: "/releases/{agent}/{version}/retirement", functionName: "control" },
 ];

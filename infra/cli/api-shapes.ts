@@ -56,6 +56,19 @@ export const Moved = z.object({
   asks_again: z.boolean().optional(),
 });
 
+export const Forked = z.object({
+  run_id: z.string(),
+  forked_from: z.object({ run_id: z.string(), at: z.string() }),
+  simulated: z.boolean(),
+  created: z.boolean(),
+  records_taken: z.number(),
+  repeats: z.array(
+    z.object({ operation_id: z.string(), action_name: z.string(), business_key: z.string(), status: z.string() }),
+  ),
+  writes_ahead: z.array(z.string()),
+});
+export type Forked = z.infer<typeof Forked>;
+
 export const Operations = z.object({ operations: z.array(Operation) });
 
 export const Run = z.object({
@@ -65,6 +78,9 @@ export const Run = z.object({
   workflow_version: z.number(),
   retired: z.object({ at: z.string(), by: z.string(), reason: z.string() }).optional(),
   status: z.string(),
+  forked_from: z.object({ run_id: z.string(), at: z.string() }).optional(),
+  /** Nothing of it reached the outside. */
+  simulated: z.boolean().optional(),
   outcome: z.string().optional(),
   waiting_for: z.string().optional(),
   compensation: z
@@ -85,6 +101,7 @@ export const Run = z.object({
   updated_at: z.string(),
   steps: z.array(
     z.object({
+      simulated: z.boolean().optional(),
       position: z.string(),
       node: z.string(),
       kind: z.string(),

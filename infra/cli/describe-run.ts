@@ -5,6 +5,11 @@ import { table } from "./output.ts";
 export function describeRun(run: Run): string {
   return [
     `${run.run_id}  ${run.status}${run.outcome === undefined ? "" : ` (${run.outcome})`}${compensated(run)}`,
+    ...(run.forked_from
+      ? [
+          `${run.simulated ? "simulated: nothing of it reached the outside; " : ""}forked from ${run.forked_from.run_id} at ${run.forked_from.at}`,
+        ]
+      : []),
     `${run.agent} version ${run.workflow_version}, workflow ${run.workflow_id}, started ${run.created_at}`,
     "",
     table(
@@ -70,7 +75,7 @@ const section = (title: string, shown: boolean, body: () => string): readonly st
 const clockOf = (iso: string): string => iso.slice(0, 19).replace("T", " ");
 
 function outcomeOf(step: Run["steps"][number]): string {
-  if (step.kind !== "approval") return step.outcome;
+  if (step.kind !== "approval") return step.simulated ? `${step.outcome} (simulated)` : step.outcome;
   const { outcome, by } = step.output as { readonly outcome?: string; readonly by?: string };
   return by === undefined ? (outcome ?? step.outcome) : `${outcome ?? ""} by ${by}`;
 }

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { addApprovalCommands } from "./approval-commands.ts";
 import { addContractCommands } from "./contract-commands.ts";
 import { addDrillCommand } from "./drill-command.ts";
+import { addForkCommand } from "./fork-command.ts";
 import { addOperatorCommands } from "./operator-commands.ts";
 import { addReleaseCommands } from "./release-commands.ts";
 import { addRemindCommand } from "./remind-command.ts";
@@ -27,6 +28,7 @@ export function createProgram(): Command {
     addApprovalCommands,
     addRemindCommand,
     addOperatorCommands,
+    addForkCommand,
     addReleaseCommands,
     addContractCommands,
     addDrillCommand,

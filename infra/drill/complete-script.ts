@@ -4,7 +4,7 @@ import { double } from "../in-process/double.ts";
 import { toolsOf } from "../in-process/gated-agent.ts";
 import type { TestAgentOptions, ToolScript } from "../testing/test-options.ts";
 import type { DrillScript } from "./drill-script.ts";
-import { inventValue } from "./invent-value.ts";
+import { inventValue } from "../../shared/agent/invent-value.ts";
 
 /** A script with nothing left open. */
 export type CompleteScript = Required<Pick<DrillScript, "agent" | "input" | "decide">> & {

@@ -44,6 +44,9 @@ export async function askApproval(node: ApprovalNode, at: Asking, ports: NodePor
   const required = userCode(node.name, "when", () => node.when?.(at.state) ?? true);
   if (!required) return settled(node, at, { outcome: "not_required", at: isoTime(ports.clock.nowMs()) }, ports);
 
+  const simulated = { outcome: "approved", by: "simulation", known_by: "simulation" } as const;
+  if (at.run.simulated) return settled(node, at, { ...simulated, at: isoTime(ports.clock.nowMs()) }, ports);
+
   const operation = await operationOf(node, at, ports);
   const snapshot = await readSnapshot(node, at.state, at.killedAtMs - commitMarginMs, ports.clock);
   const view = viewOf(node, at);

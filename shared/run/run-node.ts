@@ -20,6 +20,7 @@ import { packValue } from "../payloads/claim-check.ts";
 import type { Position } from "../runlog/position.ts";
 import type { RunRecord } from "../runlog/run-record.ts";
 import { guardsOfWrite } from "./guards-of-write.ts";
+import { simulateWrite } from "./simulate-write.ts";
 import { parseOutput, userCode } from "./user-code.ts";
 import type { NodePorts } from "./ports.ts";
 import type { NodeResult } from "./step-of.ts";
@@ -74,7 +75,7 @@ export async function runNode(
       return done({ chosen }, chosen);
     }
     case "write":
-      return write(node, at, ports);
+      return at.run.simulated ? simulateWrite(node, at, ports) : write(node, at, ports);
     default:
       return node satisfies never;
   }

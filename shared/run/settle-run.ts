@@ -29,6 +29,7 @@ const mendable = new Set([
   "migration_failed",
   "version_incompatible",
   "version_retired",
+  "not_simulated",
 ]);
 
 export interface Settled {
@@ -59,7 +60,8 @@ export async function settleRun(
   if (run.compensation && mayCompensate) return { run_id: runId, status: run.status, next: COMPENSATE };
   const final = failure.error.failure_class === "final" && !mendable.has(failure.error.code);
   const failed = final && !run.compensation;
-  const compensates = failed && mayCompensate;
+  // What was simulated never happened.
+  const compensates = failed && mayCompensate && !run.simulated;
   const status: RunStatus = compensates ? "RUNNING" : failed ? "FAILED" : "PARKED";
   if (compensates) {
     const ends = { status: "FAILED", outcome: "failed", failure } as const;

@@ -14,6 +14,7 @@ export interface NodeResult {
   readonly outcome: Step["outcome"];
   readonly usage?: TokenUsage;
   readonly operationId?: string;
+  readonly simulated?: true;
 }
 
 export function stepOf(
@@ -34,6 +35,7 @@ export function stepOf(
     next: result.next,
     workflow_version: run.workflow_version,
     ...(result.usage && { usage: result.usage }),
+    ...(result.simulated && { simulated: true }),
     ...(result.operationId !== undefined && { operation_id: result.operationId }),
     created_at: isoTime(clock.nowMs()),
     write_id: ids.next(),

@@ -120,6 +120,7 @@ export function dynamoRunLog({ client, table, clock, ids }: DynamoRunLogOptions)
     ...dynamoRunApprovals({ client, table, itemOf: itemKey.waiter, readWaiter }),
     readRun,
     readWaiter,
+    openFork: putRun,
 
     async open(run, mayFollow) {
       let from: string | undefined;

@@ -62,6 +62,8 @@ export type RunChange = Partial<
 export interface RunLog {
   /** Creates the run unless the workflow has an open one; returns the run that owns the workflow now. `mayFollow` says whether a new run may follow an ended one. */
   open(run: RunRecord, mayFollow: boolean): Promise<Appended<RunRecord>>;
+  /** Creates a run beside the one that its workflow has. First writer wins. */
+  openFork(run: RunRecord): Promise<Appended<RunRecord>>;
   read(runId: string): Promise<RunHistory | undefined>;
   readRun(runId: string): Promise<RunRecord | undefined>;
   readStep(runId: string, position: Position): Promise<Step | undefined>;

@@ -75,6 +75,10 @@ export const RunRecord = z.object({
   execution_attempt: z.number().int().positive(),
   waiting_for: z.string().optional(),
   failure: RunFailure.optional(),
+  /** The run whose log it has up to a position. What that run did is not done again. */
+  forked_from: z.object({ run_id: z.string(), at: z.string() }).optional(),
+  /** Nothing of it reaches the outside: writes and approvals are made up. Never changes. */
+  simulated: z.literal(true).optional(),
   /** Who started it; absent where nobody was named. */
   started_by: Person.optional(),
   /** Versions of the workflow whose approvals still hold in this run: a resume on another version found them compatible. */

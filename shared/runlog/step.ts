@@ -32,6 +32,8 @@ export const Step = z.object({
   workflow_version: z.number().int(),
   usage: TokenUsage.optional(),
   operation_id: z.string().optional(),
+  /** Nothing happened outside: the result is made up, or another run's. */
+  simulated: z.literal(true).optional(),
   created_at: z.string(),
   /** Unique per write: tells our own lost acknowledgement from another writer. */
   write_id: z.string(),

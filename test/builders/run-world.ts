@@ -116,7 +116,7 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
       ports,
     );
   const { run } = await start();
-  const runId = run.run_id;
+  let runId = run.run_id;
 
   const lineNamed = (name: string, of: Agent): Line => {
     const own = linesOf(of);
@@ -143,7 +143,14 @@ export async function runWorld(tables: LocalTables, options: RunWorldOptions = {
     payloads,
     ports,
     run,
-    runId,
+    /** The run that everything here is about. */
+    get runId() {
+      return runId;
+    },
+    /** From now on that is another one: a fork, which has the same outside. */
+    follow(id: typeof runId) {
+      runId = id;
+    },
     workflowId,
     input,
     start,

@@ -36,7 +36,7 @@ const textOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value that fits `schema`, always the same for the same `name`: what a drill says where its script says nothing.
+ * A value that fits `schema`, always the same for the same `name`: what a drill or a simulation says where nobody said anything.
  * @throws Error naming `what` where the schema asks for more than its JSON form shows, e.g. a pattern or a refinement.
  */
 export function inventValue(schema: z.ZodType, what: string, name = "drill"): unknown {
@@ -45,7 +45,7 @@ export function inventValue(schema: z.ZodType, what: string, name = "drill"): un
   if (fitting.success) return fitting.data;
   const why = fitting.error.issues.map(({ path, message }) => `${path.join(".") || "value"}: ${message}`).join("; ");
   throw new Error(
-    `cannot make up ${what} from its schema (${why}): say it in a drill module, export default defineDrill({ agent, … })`,
+    `cannot make up ${what} from its schema (${why}): a drill can be told it, export default defineDrill({ agent, … })`,
   );
 }
 
