@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type * as Drill from "./drill-ledger.ts";
+import type { LedgerDrill } from "./drill-settings.ts";
 import { loadSabotaged, type Sabotage } from "../sabotage.ts";
 
 const two = { entries: [1, 1], sweeps: 0, faultsMax: 1 };
 const twice = { entries: [2], sweeps: 0, faultsMax: 1 };
 
 /** Careless changes of one line each, and the exploration that must notice. */
-const sabotages: readonly (readonly [Sabotage, Drill.LedgerDrill])[] = [
+const sabotages: readonly (readonly [Sabotage, LedgerDrill])[] = [
   [
     {
       name: "a live lease is not respected",

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFailed, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFailed, onTestFinished, test } from "vitest";
 import { type RefundWorld, startRefundWorld } from "../../../infra/local/refund-world.ts";
 import { seededRandom } from "../../../infra/local/seeded-random.ts";
 import { FunctionLogs } from "./function-logs.ts";
@@ -48,6 +48,7 @@ test(
     let reviewing = true;
     const reviewed = crowd.approveWhatIsAsked(() => reviewing);
     reviewed.catch(() => undefined); // told below
+    onTestFinished(() => void (reviewing = false));
     const killedThem = killAtRandom(lives, logs, { kills, runnerKills, random: seededRandom(seed) });
     const [killed] = await Promise.all([
       killedThem.finally(() => (killing = false)),
