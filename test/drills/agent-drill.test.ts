@@ -47,14 +47,21 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("a drill", () => {
   it.each(["17:crash_after", "20:lost_ack+31:zombie", "30:rival", "12:sweep+40:delay"])(
-    "of case %s gives the same trace twice",
+    "of case %s gives the same trace twice by one seed, and another by another",
     async (text) => {
       const script = completeScript(refundScript);
-      const first = await playCase(script, 3, parseStrikes(text));
-      const second = await playCase(script, 3, parseStrikes(text));
+      const strikes = parseStrikes(text);
+      const first = await playCase(script, 3, strikes);
+      const second = await playCase(script, 3, strikes);
       expect(second.traceText).toBe(first.traceText);
       expect(first.trace.length).toBeGreaterThan(40);
+      const struck = first.trace.filter(({ fault }) => fault !== undefined).map(({ n }) => n);
+      expect(struck).toEqual(
+        strikes.filter(({ kind }) => kind !== "rival" && kind !== "sweep").map(({ call }) => call),
+      );
+      expect((await playCase(script, 4, strikes)).traceText).not.toBe(first.traceText);
     },
+    120_000,
   );
 
   it.each(["key", "query", "none"] as const)(
