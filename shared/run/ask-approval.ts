@@ -18,7 +18,7 @@ import { isoTime } from "../ports/clock.ts";
 import type { Step } from "../runlog/step.ts";
 import type { Waiter } from "../waiter/waiter.ts";
 import type { NodePorts } from "./ports.ts";
-import type { NodeRun } from "./run-node.ts";
+import type { NodeRun } from "./node-run.ts";
 import type { NodeResult } from "./step-of.ts";
 import { supersedePending } from "./supersede-approval.ts";
 import { userCode } from "./user-code.ts";

@@ -1,11 +1,10 @@
-import { type Agent, approvalsOf } from "../agent/agent.ts";
+import { approvalsOf } from "../agent/agent.ts";
 import {
   type ComputeNode,
   type ModelNode,
   type ReadNode,
   type RouteNode,
   staleTarget,
-  type State,
   type WriteNode,
 } from "../agent/node.ts";
 import type { Rejection } from "../approval/approval.ts";
@@ -17,25 +16,13 @@ import { boundedCall, type CallEnd } from "../operation/bounded-call.ts";
 import { canonicalJson } from "../operation/canonical-json.ts";
 import { runOperation } from "../operation/run-operation.ts";
 import { packValue } from "../payloads/claim-check.ts";
-import type { Position } from "../runlog/position.ts";
-import type { RunRecord } from "../runlog/run-record.ts";
 import { guardsOfWrite } from "./guards-of-write.ts";
 import { simulateWrite } from "./simulate-write.ts";
 import { parseOutput, userCode } from "./user-code.ts";
+import type { NodeRun } from "./node-run.ts";
 import type { NodePorts } from "./ports.ts";
 import type { NodeResult } from "./step-of.ts";
 import { supersedeDecision } from "./supersede-approval.ts";
-
-/** A node about to run, in one invocation. */
-export interface NodeRun {
-  readonly agent: Agent;
-  readonly run: RunRecord;
-  readonly position: Position;
-  readonly state: State;
-  /** When Lambda kills this invocation, epoch milliseconds. */
-  readonly killedAtMs: number;
-  readonly functionArn: string | undefined;
-}
 
 /** Runs one node that does not wait. @throws a Fault that says by class what the state machine does next. */
 export async function runNode(

@@ -6,7 +6,7 @@ import { prepareRequest } from "../operation/prepare-request.ts";
 import { recordedResult } from "../operation/recorded-result.ts";
 import { packValue } from "../payloads/claim-check.ts";
 import type { NodePorts } from "./ports.ts";
-import type { NodeRun } from "./run-node.ts";
+import type { NodeRun } from "./node-run.ts";
 import type { NodeResult } from "./step-of.ts";
 
 /**

@@ -280,6 +280,7 @@ describe("who reaches a function from outside", () => {
       "Control/Function <- Api/HttpApi/*/*/operations/{operation_id}/resolution",
       "Control/Function <- Api/HttpApi/*/*/releases/{agent}/{version}/retirement",
       "Control/Function <- Api/HttpApi/*/*/runs/{run_id}/cancel",
+      "Control/Function <- Api/HttpApi/*/*/runs/{run_id}/fork",
       "Control/Function <- Api/HttpApi/*/*/runs/{run_id}/resume",
       "Decide/Function <- Api/HttpApi/*/*/approvals/{waiter_id+}",
       "Read/Function <- Api/HttpApi/*/*/approvals",
