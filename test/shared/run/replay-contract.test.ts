@@ -114,3 +114,47 @@ describe("a recorded step is not reused by a definition that", () => {
     },
   );
 });
+
+describe("a branch on chance", () => {
+  const tables = localTables();
+  const Said = z.object({ by: z.string() });
+  /** The coin falls anew each time that it is asked. */
+  const chancy = (coin: () => "left" | "right") =>
+    defineAgent("order-agent", { version: 1, input: Ticket })
+      .route("coin", { to: ["left", "right"], choose: coin })
+      .compute("left", { output: Said, run: () => ({ by: "left" }), then: "tell" })
+      .compute("right", { output: Said, run: () => ({ by: "right" }), then: "tell" })
+      .compute("tell", {
+        output: z.object({ text: z.string() }),
+        run: (state) => ({ text: Object.keys(state).join(" ") }),
+      })
+      .end();
+
+  it.each(
+    (["left", "right"] as const).flatMap((firstFall) =>
+      (["before", "after"] as const).flatMap((when) =>
+        [
+          { line: "coin", nth: 1 },
+          { line: "left+tell", nth: 1 },
+          { line: "left+tell", nth: 2 },
+          { line: "right", nth: 1 },
+        ].map((where) => ({ firstFall, when, ...where })),
+      ),
+    ),
+  )(
+    "that falls $firstFall first, and a death $when record $nth of $line: it goes on with what was recorded, and no node gets another's result",
+    async ({ firstFall, when, line, nth }) => {
+      let asked = 0;
+      const fall = () => ((asked++ % 2 === 0) === (firstFall === "left") ? ("left" as const) : ("right" as const));
+      const world = await runWorld(tables, { agent: () => chancy(fall) });
+      expect(await world.drive({ crash: { line, at: { when, call: "log.append", nth } } })).toBe("done");
+      const { steps } = await world.history();
+      const chosen = steps[0]!.next as "left" | "right";
+      expect(steps.map(({ node }) => node)).toEqual(["coin", chosen, "tell"]);
+      const state = await world.state();
+      expect(state).toMatchObject({ coin: { chosen }, [chosen]: { by: chosen } });
+      expect(state).toMatchObject({ tell: { text: `input coin ${chosen}` } });
+      expect(asked).toBe(line === "coin" && when === "before" ? 2 : 1);
+    },
+  );
+});
