@@ -1,3 +1,4 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DeliveryQueueSettings } from "../../shared/sqs/delivery-queue-settings.ts";
 import { type CompiledAgent } from "../../shared/index.ts";
@@ -53,6 +54,25 @@ export async function releaseAgent(
   return keepLocalRelease(folder, compiled, bundle, releasedAt);
 }
 
+/** What this process has bundled: a function without agent code is the same in every runner that it starts. */
+const bundled = new Map<LambdaEntry, Promise<string>>();
+
+async function bundleOnce(entry: LambdaEntry, outdir: string): Promise<string> {
+  const known = bundled.get(entry);
+  if (known === undefined) {
+    const built = bundleLambda({ entry: lambdaEntry(entry), outdir });
+    bundled.set(
+      entry,
+      built.then(({ file }) => readFile(file, "utf8")),
+    );
+    return (await built).file;
+  }
+  const file = join(outdir, "index.mjs");
+  await mkdir(outdir, { recursive: true });
+  await writeFile(file, await known);
+  return file;
+}
+
 /**
  * Every function of the stack, bundled the same way as for AWS, with endpoints that lead to this machine. An agent's own function is there
  * in each of its releases.
@@ -84,12 +104,12 @@ export async function localFunctions(
     environment: Readonly<Record<string, string>> = {},
     agentModules: string[] = [],
   ): Promise<LambdaDefinition> => {
-    const bundle = await bundleLambda({
-      entry: lambdaEntry(entry),
-      agentModules,
-      outdir: join(settings.bundlesFolder, name),
-    });
-    return { name, bundleFile: bundle.file, environment: { ...base, ...environment }, timeoutMs, memoryMb: 512 };
+    const outdir = join(settings.bundlesFolder, name);
+    const bundleFile =
+      agentModules.length === 0
+        ? await bundleOnce(entry, outdir)
+        : (await bundleLambda({ entry: lambdaEntry(entry), agentModules, outdir })).file;
+    return { name, bundleFile, environment: { ...base, ...environment }, timeoutMs, memoryMb: 512 };
   };
   const modules = agents.map((agent) => agent.modulePath);
   const steps = releases.map((release): LambdaDefinition => {
