@@ -23,7 +23,6 @@ const mendable = new Set([
   "steps_exhausted",
   "replay_contract",
   "record_corrupt",
-  "restore_failed",
   "agent_code",
   "payload_missing",
   "migration_failed",

@@ -94,7 +94,6 @@ async function tryTaking(agent: Agent, history: RunHistory, entry: LineEntry, po
     if (stays) throw versionRefused(run, comparison, at);
     return await adopt(agent, history, comparison, entry, ports);
   } catch (error) {
-    if (error instanceof WireFault) throw error;
     throw await failRestore(run, at, error, ports);
   }
 }
