@@ -3,10 +3,10 @@ import type { StoreAccess } from "./agent-store.ts";
 
 /** Who may do what with the store: exactly what each function's code does, and no more. */
 export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
-  // The whole log of its run, every kind of record, and the operations of its own writes. No listing.
+  // The whole log of its run, every kind of record, and the operations of its own writes. Those of a run that it takes over are listed.
   step: {
     runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"] },
-    ledger: { actions: ["GetItem", "PutItem"] },
+    ledger: { actions: ["GetItem", "PutItem"], indexes: ["by-run"] },
     payloads: ["get", "put"],
   },
   // Reads the log, registers a token, and where time is over writes the answer. Of operations it only looks whether one is still awaited.
@@ -35,10 +35,10 @@ export const storeAccess: Readonly<Record<FunctionEntry, StoreAccess>> = {
     runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"] },
     payloads: ["get", "put"],
   },
-  // Writes a person's word, closes the waiter, moves a run to a new execution or to its end, grants a run's operations new attempts. Finds
-  // the runs of a version that is retired.
+  // Writes a person's word, closes the waiter, moves a run to a new execution or to its end, grants a run's operations new attempts. Writes
+  // the log of a fork. Finds the runs of a version that is retired.
   control: {
-    runs: { actions: ["GetItem", "Query", "UpdateItem"], indexes: ["open"] },
+    runs: { actions: ["GetItem", "Query", "PutItem", "UpdateItem"], indexes: ["open"] },
     ledger: { actions: ["GetItem", "PutItem"], indexes: "all" },
     payloads: ["get", "put"],
   },

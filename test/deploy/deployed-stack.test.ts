@@ -3,7 +3,7 @@ import { LambdaClient } from "@aws-sdk/client-lambda";
 import { HeadBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { Approvals, Runs } from "../../infra/cli/api-shapes.ts";
+import { Approvals, Forked, Runs } from "../../infra/cli/api-shapes.ts";
 import { Versions } from "../../infra/cli/release-shapes.ts";
 import { type RefundWorld, startRefundWorld } from "../../infra/local/refund-world.ts";
 import { refundEnvNames } from "../../lambdas/agents/refund-agent/settings.ts";
@@ -171,6 +171,13 @@ describeDeployed("the shipped stack, deployed with `cdk deploy`", (startEmulator
       expect((await api(dev).ended(before)).status).toBe("SUCCEEDED");
       expect(await effectsOf("BEFORE")).toEqual({ refunds: 1, mailsFrom: ["refunds@example.com"] });
       expect(await effectsOf("AFTER")).toEqual({ refunds: 1, mailsFrom: ["changed@example.com"] });
+
+      // A fork of what has ended goes the same way once more, and reaches nobody.
+      const { position } = (await api(dev).run(before)).steps.find(({ node }) => node === "refund")!;
+      const { body } = await api(dev).api.post(`/runs/${before}/fork`, { at: position }, [201]);
+      const forked = await api(dev).ended(Forked.parse(body).run_id);
+      expect(forked).toMatchObject({ status: "SUCCEEDED", simulated: true });
+      expect(await effectsOf("BEFORE")).toEqual({ refunds: 1, mailsFrom: ["refunds@example.com"] });
     },
     deployMsMax,
   );

@@ -51,6 +51,7 @@ const expected: GrantedAccess = {
     "*": toTrace,
     "Store/Runs/Table": everyRunRecord,
     "Store/Ledger/Table": ["dynamodb:GetItem", "dynamodb:PutItem"],
+    "Store/Ledger/Table/index/by-run": ["dynamodb:Query"],
     "Store/Payloads/Bucket/payloads/*": ["s3:GetObject", "s3:PutObject"],
     "Store/Key through dynamodb": keyToWrite,
     "Store/Key through s3": ["kms:Decrypt", "kms:GenerateDataKey"],
@@ -121,7 +122,7 @@ const expected: GrantedAccess = {
   Control: {
     "Control/Log": toLog,
     "*": toTrace,
-    "Store/Runs/Table": ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+    "Store/Runs/Table": everyRunRecord,
     ...openRuns,
     "Store/Ledger/Table": ["dynamodb:GetItem", "dynamodb:PutItem"],
     ...ledgerIndexes,
