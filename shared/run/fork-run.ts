@@ -13,6 +13,7 @@ import type { Person } from "../approval/person.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { Executions } from "../ports/executions.ts";
 import type { Releases } from "../release/releases.ts";
+import { Adoption, ADOPTION } from "../runlog/adoption.ts";
 import { nodeAt, Position } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import { executionName, RunId, type RunRecord } from "../runlog/run-record.ts";
@@ -55,8 +56,8 @@ export type ForkPorts = RunPorts &
  * has done and nobody said so by name.
  */
 export async function forkRun(history: RunHistory, request: ForkRequest, ports: ForkPorts): Promise<Forked> {
-  const { run } = history;
-  const cut = cutAt(history, request.at);
+  const cut = await asOfThen(cutAt(history, request.at), history, ports);
+  const { run } = cut;
   const contract = await readContract(run.contract_digest, ports);
   const repeats = await repeatedBy(history, cut, ports);
   const ahead = writesAhead(contract, cut);
@@ -110,6 +111,24 @@ export async function forkRun(history: RunHistory, request: ForkRequest, ports: 
     live: request.live,
   });
   return { run: fork, created: written, taken: steps.length, repeats, ahead };
+}
+
+/** Before another version took the run over, its log was that of the version before. */
+async function asOfThen(cut: RunHistory, { steps }: RunHistory, ports: ForkPorts): Promise<RunHistory> {
+  const { position } = cut.steps.at(-1) ?? {};
+  const later = steps.find((step) => step.kind === ADOPTION && (position === undefined || step.position > position));
+  if (!later) return cut;
+  const { from } = Adoption.parse(await unpackValue(ports.payloads, later.output));
+  const releases = await ports.releases.list(cut.run.agent);
+  const release = releases.find(({ contract_digest }) => contract_digest === from.contract_digest);
+  if (!release) {
+    throw new BadRequest(
+      "version_missing",
+      `run ${cut.run.run_id} was of version ${from.workflow_version} there, and no deployed version has that contract. Nothing was started: fork it behind ${later.position}`,
+      409,
+    );
+  }
+  return { ...cut, run: { ...cut.run, ...from, state_machine_arn: release.state_machine_arn } };
 }
 
 /** A fork has begun no operation of its own. */

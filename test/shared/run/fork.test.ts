@@ -3,12 +3,14 @@ import { keepContract } from "../../../shared/contract/kept-contract.ts";
 import { contractDigest } from "../../../shared/contract/manifest.ts";
 import { dynamoReleases } from "../../../shared/release/dynamo-releases.ts";
 import { type ForkRequest, forkRun } from "../../../shared/run/fork-run.ts";
+import { resumeRun } from "../../../shared/run/resume-run.ts";
 import { localTables } from "../../builders/local-tables.ts";
 import { faultOf } from "../../builders/operation-world.ts";
 import { partsOf } from "../../builders/order-agent.ts";
 import { releasedAgent, type ReleaseOptions } from "../../builders/released-agent.ts";
 import { runWorld } from "../../builders/run-world.ts";
 
+const arnOf = (version: number) => `arn:aws:states:us-east-1:000000000000:stateMachine:released-agent:${version}`;
 const by = { by: "kim", known_by: "claimed" };
 
 describe("a fork of a run", () => {
@@ -16,14 +18,20 @@ describe("a fork of a run", () => {
 
   /** A run whose order was approved and placed. */
   async function ended() {
+    const made = await waiting();
+    await made.world.answer("approved");
+    expect(await made.world.drive()).toBe("done");
+    return made;
+  }
+
+  async function waiting() {
     const world = await runWorld(tables, { agent: releasedAgent({ version: 7 }) });
     await world.drive();
-    await world.answer("approved");
-    expect(await world.drive()).toBe("done");
     const releases = dynamoReleases(tables.client(), "runs");
     const ports = { ...world.ports, releases };
     return {
       world,
+      ports,
       fork: async (request: Partial<ForkRequest> & { readonly at: string }) =>
         forkRun(await world.history(), { live: false, version: undefined, repeat: [], by, ...request }, ports),
       async release(options: ReleaseOptions) {
@@ -32,7 +40,7 @@ describe("a fork of a run", () => {
           agent: agent.name,
           workflow_version: agent.version,
           contract_digest: await keepContract(agent, world),
-          state_machine_arn: `arn:aws:states:us-east-1:000000000000:stateMachine:released-agent:${agent.version}`,
+          state_machine_arn: arnOf(agent.version),
           released_at: "2026-09-02T12:00:00.000Z",
         });
         expect(contractDigest(agent)).toHaveLength(64);
@@ -145,6 +153,25 @@ describe("a fork of a run", () => {
     expect(await world.drive({ agent: eight })).toBe("done");
     expect((await world.history()).run).toMatchObject({ status: "SUCCEEDED", workflow_version: 8, simulated: true });
     expect(await world.steps()).toContain("0002.risk_check → review");
+  });
+
+  it("from before another version took the run over is of the version that it had then", async () => {
+    const { world, release, ports } = await waiting();
+    await release({ version: 7 });
+    const eight = await release({ version: 8, roles: ["finance"] });
+    await resumeRun(world.runId, world.ports, { state_machine_arn: arnOf(8), workflow_version: 8 });
+    expect(await world.drive({ execution: 2, agent: eight })).toBe("waits");
+    const request = { live: false, version: undefined, repeat: [], by };
+    const after = await forkRun(await world.history(), { ...request, at: "0004.review" }, ports);
+    const before = await forkRun(await world.history(), { ...request, at: "0002.review" }, ports);
+    expect([before.run, after.run].map((run) => [run.workflow_version, run.state_machine_arn])).toEqual([
+      [7, arnOf(7)],
+      [8, arnOf(8)],
+    ]);
+    world.follow(before.run.run_id);
+    expect(await world.drive()).toBe("done");
+    world.follow(after.run.run_id);
+    expect(await world.drive({ agent: eight })).toBe("done");
   });
 
   it.each(["0009.place", "review", "0002.place"])("has no place %s: it says which there are", async (at) => {
