@@ -1,3 +1,4 @@
+import { Adoption, ADOPTION } from "../../shared/runlog/adoption.ts";
 import type { Operation, Run } from "./api-shapes.ts";
 import { table } from "./output.ts";
 
@@ -75,6 +76,12 @@ const section = (title: string, shown: boolean, body: () => string): readonly st
 const clockOf = (iso: string): string => iso.slice(0, 19).replace("T", " ");
 
 function outcomeOf(step: Run["steps"][number]): string {
+  if (step.kind === ADOPTION) {
+    const adopted = Adoption.safeParse(step.output).data;
+    return adopted
+      ? `version ${adopted.from.workflow_version} → ${adopted.to.workflow_version} (${adopted.verdict})`
+      : step.outcome;
+  }
   if (step.kind !== "approval") return step.simulated ? `${step.outcome} (simulated)` : step.outcome;
   const { outcome, by } = step.output as { readonly outcome?: string; readonly by?: string };
   return by === undefined ? (outcome ?? step.outcome) : `${outcome ?? ""} by ${by}`;

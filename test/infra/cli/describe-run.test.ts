@@ -44,6 +44,32 @@ describe("a run in the words for the person at 3 a.m.", () => {
     ]);
   });
 
+  test("shows where another version took it over, what it was forked from, and what was only simulated", () => {
+    const step = { next: "refund", output: null, created_at: at, outcome: "done" };
+    const version = (workflow_version: number) => ({ workflow_version, contract_digest: "d" });
+    const adoption = {
+      from: version(7),
+      to: version(8),
+      verdict: "migrate",
+      migrations: [],
+      decisions_hold: true,
+      state: {},
+    };
+    const text = describeRun(
+      run({
+        forked_from: { run_id: "run-0", at: "0001.review" },
+        simulated: true,
+        steps: [
+          { ...step, position: "0000.review", node: "review", kind: "adoption", output: adoption },
+          { ...step, position: "0001.refund", node: "refund", kind: "write", simulated: true },
+        ],
+      }),
+    );
+    expect(text).toContain("simulated: nothing of it reached the outside; forked from run-0 at 0001.review");
+    expect(text).toContain("version 7 → 8 (migrate)");
+    expect(text).toContain("done (simulated)");
+  });
+
   test("shows each step, and of an approval who decided it", () => {
     const step = { next: "refund", output: null, created_at: at, outcome: "done" };
     const text = describeRun(
