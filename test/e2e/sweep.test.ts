@@ -194,9 +194,21 @@ describe("a wake-up that Step Functions never got", () => {
   /** Every try of the SDK, and the caller learns that it failed. */
   const loseTheNext = () => engine!.on(({ operation }) => operation === "SendTaskSuccess", refuse, 3);
 
+  /** A run says that it waits before its token is there; whoever answers in between finds nobody to wake. */
+  const waitsOnToken = (runId: string) =>
+    eventually(
+      async () =>
+        stage.proxy.requests.some(({ operation, item, values }) => {
+          const waiter = item["run_id"] === runId && String(item["item"]).startsWith("WAIT#");
+          return operation === "UpdateItem" && waiter && ":token" in values;
+        }),
+      (registered) => registered,
+    );
+
   test("after a decision: the sweep tells the run", async () => {
     const runId = await start("unheard-decision", "review");
     const approval = await stage.asked(runId);
+    await waitsOnToken(runId);
     const lost = loseTheNext();
     await expect(stage.approve(approval)).rejects.toThrow();
     expect(lost()).toBe(3);
@@ -208,6 +220,7 @@ describe("a wake-up that Step Functions never got", () => {
     await fail("unheard-word", { fault: "drop_response" });
     const runId = await start("unheard-word", "by_nothing");
     const parked = await stage.until(runId, ["PARKED"]);
+    await waitsOnToken(runId);
     const lost = loseTheNext();
     await expect(stage.resolve(operationOf(parked).operation_id, "succeeded", "re_seen")).rejects.toThrow();
     expect(lost()).toBe(3);

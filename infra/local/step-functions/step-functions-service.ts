@@ -88,15 +88,16 @@ export class StepFunctionsService {
   }
 
   /**
-   * Makes a version of a machine, as it was published once: executions are started on it by its qualified ARN, and are the machine's own.
-   * The real service numbers versions itself; here whoever kept them does. @returns the version's ARN.
+   * Makes a version of a machine, as it was published once: executions are started on it by its qualified ARN, and are the machine's own,
+   * which is as the last version is. The real service numbers versions itself; here whoever kept them does. @returns the version's ARN.
    */
   publishVersion({ name, version, definition: text }: PublishedVersion): string {
     checkName(name);
     const arn = `${stateMachineArn(name)}:${version}`;
     const createdAt = new Date(this.#ports.timers.now());
-    const definition = readDefinition(text);
-    this.#machines.set(arn, { arn, name, text, definition, roleArn: LOCAL_ROLE_ARN, createdAt });
+    const machine = { name, text, definition: readDefinition(text), roleArn: LOCAL_ROLE_ARN, createdAt };
+    this.#machines.set(arn, { ...machine, arn });
+    this.#machines.set(stateMachineArn(name), { ...machine, arn: stateMachineArn(name) });
     return arn;
   }
 
@@ -148,13 +149,14 @@ export class StepFunctionsService {
     return this.#execution(request.executionArn).describe();
   }
 
-  /** Newest first. */
+  /** Newest first; of a machine those of all its versions. */
   listExecutions(request: RequestOf<"ListExecutions">): ListExecutionsOutput {
     const { arn } = this.#machine(request.stateMachineArn);
     const summaries = [...this.#executions.values()].map((execution) => execution.summary()).reverse();
     const matching = summaries.filter(
       (one) =>
-        one.stateMachineArn === arn && (request.statusFilter === undefined || one.status === request.statusFilter),
+        (one.stateMachineArn === arn || one.stateMachineArn?.startsWith(`${arn}:`)) &&
+        (request.statusFilter === undefined || one.status === request.statusFilter),
     );
     const { items, ...rest } = pageOf(matching, request.maxResults, request.nextToken);
     return { executions: [...items], ...rest };
