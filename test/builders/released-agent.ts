@@ -31,7 +31,7 @@ export const releasedAgent =
     const checked = riskCheck
       ? looked.compute("risk_check", { output: Risk, run: ({ plan }) => ({ score: plan.amountCents % 100 }) })
       : looked;
-    return (checked)
+    return checked
       .approval("review", {
         of: "place",
         show: ({ plan }) => ({
