@@ -15,6 +15,7 @@ import { executionName, RunId } from "../../shared/runlog/run-record.ts";
 import { createStateMachine, executionArn, sfnClient, untilEnded } from "./drive.ts";
 import { shapeOf, type StatesOf } from "./history-shape.ts";
 import { describeWithMoto, type Moto, type MotoOptions } from "./moto.ts";
+import { withoutVersions } from "./without-versions.ts";
 
 /** Bundling, cold starts of a process for each function, and a run, on a busy machine. */
 const patienceMs = 180_000;
@@ -70,10 +71,12 @@ async function refund(stops: (() => unknown)[], start?: (options: MotoOptions) =
   stops.push(() => lambda.stop());
   const moto = await start?.({ lambdaPort: lambda.port });
   stops.push(() => moto?.stop());
+  const front = moto && (await withoutVersions(moto.url));
+  stops.push(() => front?.stop());
   const running = startLocalRunner({
     folder,
     agents: [{ modulePath: refundAgentModule(), environment: world.environment }],
-    ...(moto && { stepFunctionsEndpointFor: async () => moto.url }),
+    ...(front && { stepFunctionsEndpointFor: async () => front.url }),
   });
   const runner = await running;
   const { stop: stopRunner, stepFunctions } = runner;
