@@ -18,3 +18,7 @@ export const retirementIn = (releases: readonly Release[], version: number): Ret
 export const versionsOf = (releases: readonly Release[]): readonly number[] => [
   ...new Set(releases.map((release) => release.workflow_version)),
 ];
+
+/** What a run is moved to when somebody says a version: its newest release. */
+export const releaseOf = (releases: readonly Release[], version: number): Release | undefined =>
+  releases.find((release) => release.workflow_version === version);

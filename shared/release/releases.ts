@@ -9,7 +9,3 @@ export interface Releases {
   /** Retires every release of a version. The first retirement stays. @returns whether there is such a version. */
   retire(agent: string, version: number, retirement: Retirement): Promise<boolean>;
 }
-
-/** What a run is moved to when somebody says a version: its newest release. */
-export const releaseOf = (releases: readonly Release[], version: number): Release | undefined =>
-  releases.find((release) => release.workflow_version === version);

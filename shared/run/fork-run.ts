@@ -16,7 +16,7 @@ import type { Releases } from "../release/releases.ts";
 import { Adoption, ADOPTION } from "../runlog/adoption.ts";
 import { nodeAt, Position } from "../runlog/position.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
-import { executionName, RunId, type RunRecord } from "../runlog/run-record.ts";
+import { executionName, isOpen, RunId, type RunRecord } from "../runlog/run-record.ts";
 import { END, type Step } from "../runlog/step.ts";
 import type { ComparePorts } from "./compare-run.ts";
 import { planMove } from "./move-run.ts";
@@ -61,7 +61,10 @@ export async function forkRun(history: RunHistory, request: ForkRequest, ports: 
   const contract = await readContract(run.contract_digest, ports);
   const repeats = await repeatedBy(history, cut, ports);
   const ahead = writesAhead(contract, cut);
-  if (request.live) refuseUnnamed(run, repeats, request);
+  if (request.live) {
+    refuseOpen(run);
+    refuseUnnamed(run, repeats, request);
+  }
   const move =
     request.version === undefined
       ? undefined
@@ -195,6 +198,16 @@ function writesAhead(contract: Manifest | undefined, cut: RunHistory): readonly 
   if (!contract || next === END) return [];
   const reached = reachable(contract, next);
   return contract.nodes.filter(({ name, kind }) => kind === "write" && reached.has(name)).map(({ name }) => name);
+}
+
+/** Both would come to the same writes, and nobody could have named those that the other has not made yet. */
+function refuseOpen({ run_id, status }: RunRecord): void {
+  if (!isOpen(status)) return;
+  throw new BadRequest(
+    "still_open",
+    `run ${run_id} is ${status}, and would still do what a live fork does too. Nothing was started: surefoot cancel ${run_id} first, or fork it without --live`,
+    409,
+  );
 }
 
 function refuseUnnamed(run: RunRecord, repeats: readonly LedgerEntry[], { repeat }: ForkRequest): void {

@@ -1,7 +1,8 @@
 import type { PlaceComparison } from "../contract/compare-at.ts";
 import { readContract } from "../contract/kept-contract.ts";
 import { BadRequest } from "../faults/faults.ts";
-import { type Releases, releaseOf } from "../release/releases.ts";
+import { releaseOf, versionsOf } from "../release/live-release.ts";
+import type { Releases } from "../release/releases.ts";
 import type { RunHistory } from "../runlog/run-log.ts";
 import type { RunMove } from "../runlog/run-record.ts";
 import { type ComparePorts, compareRunWith } from "./compare-run.ts";
@@ -26,7 +27,7 @@ export async function planMove(
   const releases = await ports.releases.list(run.agent);
   const release = releaseOf(releases, version);
   if (!release) {
-    const known = [...new Set(releases.map(({ workflow_version }) => workflow_version))].join(", ");
+    const known = versionsOf(releases).join(", ");
     throw new BadRequest(
       "unknown_version",
       `expected a deployed version of ${run.agent}${known === "" ? "" : `, one of ${known}`}; found ${version}: surefoot versions ${run.agent} lists them. Nothing was changed`,

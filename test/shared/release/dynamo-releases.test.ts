@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dynamoReleases } from "../../../shared/release/dynamo-releases.ts";
 import { liveRelease, retirementIn, versionsOf } from "../../../shared/release/live-release.ts";
 import type { Release } from "../../../shared/release/release.ts";
-import { releaseOf } from "../../../shared/release/releases.ts";
+import { releaseOf } from "../../../shared/release/live-release.ts";
 import { localTables } from "../../builders/local-tables.ts";
 
 const tables = localTables();

@@ -3,6 +3,7 @@ import { keepContract } from "../../../shared/contract/kept-contract.ts";
 import { contractDigest } from "../../../shared/contract/manifest.ts";
 import { dynamoReleases } from "../../../shared/release/dynamo-releases.ts";
 import { type ForkRequest, forkRun } from "../../../shared/run/fork-run.ts";
+import { cancelRun } from "../../../shared/run/cancel-run.ts";
 import { resumeRun } from "../../../shared/run/resume-run.ts";
 import { localTables } from "../../builders/local-tables.ts";
 import { faultOf } from "../../builders/operation-world.ts";
@@ -112,6 +113,18 @@ describe("a fork of a run", () => {
     expect(await world.drive()).toBe("done");
     expect(world.downstream.effects).toHaveLength(2);
     expect((await world.store.listByRun(run.run_id)).map((entry) => entry.operation_id)).not.toEqual([operation_id]);
+  });
+
+  it("that is live waits until the run has ended: else both would come to the same write", async () => {
+    const { world, fork } = await waiting();
+    await expect(fork({ at: "0002.review", live: true })).rejects.toMatchObject({
+      code: "still_open",
+      message: expect.stringMatching(/Nothing was started: surefoot cancel/) as string,
+    });
+    expect(world.executions).toHaveLength(1);
+    expect((await fork({ at: "0002.review" })).run.simulated).toBe(true);
+    await cancelRun(world.runId, "kim", world.ports);
+    expect((await fork({ at: "0002.review", live: true })).created).toBe(true);
   });
 
   it("that is live takes along what was done before, and does that never again", async () => {
