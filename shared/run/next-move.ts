@@ -5,11 +5,11 @@ export const nextMoveAfter = (runId: string, code: string | undefined): string =
 /** What is left to choose where code and run do not fit. */
 const nextMoves: Readonly<Record<string, (runId: string) => string>> = {
   version_incompatible: (id) =>
-    `choose: surefoot resume ${id} (ends it on its own version), register a migration and surefoot resume ${id} --version <new>, surefoot fork ${id}, or surefoot cancel ${id}`,
+    `choose: surefoot resume ${id} (ends it on its own version), register a migration and surefoot resume ${id} --version <new>, surefoot fork ${id} --at <position>, or surefoot cancel ${id}`,
   version_retired: elsewhere,
   version_missing: elsewhere,
 };
 
 function elsewhere(id: string): string {
-  return `choose: surefoot versions, then surefoot resume ${id} --version <new>, surefoot fork ${id} --version <new>, or surefoot cancel ${id}`;
+  return `choose: surefoot versions, then surefoot resume ${id} --version <new>, surefoot fork ${id} --at <position> --version <new>, or surefoot cancel ${id}`;
 }

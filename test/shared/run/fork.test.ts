@@ -133,6 +133,8 @@ describe("a fork of a run", () => {
     expect(repeats).toEqual([]);
     world.follow(run.run_id);
     expect(await world.drive()).toBe("done");
+    // Nor can it undo what is the other run's: its records name no operation.
+    expect((await world.history()).steps.map(({ operation_id }) => operation_id)).toEqual(Array(5).fill(undefined));
     expect(world.downstream.requests).toHaveLength(1);
   });
 
